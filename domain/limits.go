@@ -1,0 +1,34 @@
+package domain
+
+// Limits in bytes of UTF-8 or in counts, all inclusive (API-3). They are stated
+// here once; /v1/limits lists them and openapi.yaml names them in words.
+const (
+	MaxShortText       = 500       // title, label, agent_type, model, name
+	MaxDescription     = 64 << 10  // description
+	MaxMetadata        = 64 << 10  // metadata, as canonical JSON
+	MaxMetadataDepth   = 16        // nesting of metadata
+	MaxPath            = 4 << 10   // workspace_path, path, old_path
+	MaxPlanContent     = 1 << 20   // plan content
+	MaxPromptContent   = 1 << 20   // prompt content, raw and rendered
+	MaxMessageText     = 4 << 20   // message content, thinking, arguments
+	MaxOpaqueID        = 512       // tool_call_id, execution_id
+	MaxBatch           = 500       // messages per batch, tool calls per message
+	MaxFileChanges     = 1000      // file changes per message
+	MaxPageMessages    = 1000      // messages per page of history or rounds
+	MaxRefs            = 100       // refs per prompt, drafts per import
+	MaxCommentBody     = 64 << 10  // comment body (PC-2)
+	MaxCommentSelected = 256 << 10 // selected text of a comment (PC-2)
+	MaxCommentCount    = 100       // comments of one plan (PC-2)
+	MaxCommentTotal    = 1 << 20   // bodies and selected texts of one plan (PC-2)
+	MaxAttachments     = 10        // attachments per prompt (AD-10)
+	MaxSnapshotSide    = 512 << 10 // one side of a snapshot change (HI-7)
+	MaxPatch           = 256 << 10 // text of one patch (HI-7)
+	BinaryProbe        = 8192      // characters looked at for a NUL (HI-7)
+	MaxPageDiffText    = 8 << 20   // diff text of one page (HI-24)
+	MaxNesting         = 8         // depth of nested delegation (HI-22)
+	MaxJSONDepth       = 64        // nesting of a request body (API-2)
+	MaxListItems       = 200       // limit of a list; default DefaultListItems (API-7)
+	DefaultListItems   = 50        // items of a list page when limit is absent
+	MaxLeaseSeconds    = 300       // lease_seconds of a reservation
+	DefaultLease       = 30        // seconds, when lease_seconds is absent
+)
