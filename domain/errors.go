@@ -50,8 +50,8 @@ func (e *Error) With(format string, args ...any) *Error {
 	return &Error{e.Kind, e.Code, fmt.Sprintf(format, args...)}
 }
 
-// As returns a copy of e of another kind, for the code that has two statuses.
-func (e *Error) As(kind Kind) *Error { return &Error{kind, e.Code, e.Detail} }
+// OfKind returns a copy of e of another kind, for the code that has two statuses.
+func (e *Error) OfKind(kind Kind) *Error { return &Error{kind, e.Code, e.Detail} }
 
 // Failures that more than one capability answers with. The others stand in the
 // package of their capability.
