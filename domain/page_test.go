@@ -1,0 +1,67 @@
+package domain_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatehouse/domain"
+)
+
+// API-7: a cursor is opaque, survives the way there and back, and a bad or
+// foreign one is a validation problem of the query.
+func TestCursor(t *testing.T) {
+	for _, parts := range [][]string{{}, {""}, {"2031-03-04T05:06:07.000000Z", "id"}, {"a\x00b", `"]`, "é"}} {
+		got, err := domain.DecodeCursor("list", domain.EncodeCursor("list", parts...))
+		if err != nil {
+			t.Fatalf("DecodeCursor of %q: %v", parts, err)
+		}
+		if diff := cmp.Diff(parts, got); diff != "" {
+			t.Errorf("parts (-want +got):\n%s", diff)
+		}
+	}
+	for name, s := range map[string]string{
+		"empty":   "",
+		"text":    "page 2",
+		"foreign": domain.EncodeCursor("other", "1"),
+		"longer":  domain.EncodeCursor("list/1", "1"),
+		"no list": "e30",
+		"padded":  domain.EncodeCursor("list", "1") + "=",
+		"cut":     domain.EncodeCursor("list", "1")[:5],
+		"null":    "bnVsbA",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := domain.DecodeCursor("list", s)
+			bad, ok := errors.AsType[*domain.ValidationError](err)
+			if !ok || bad.Problems[0].Field != "/query/cursor" {
+				t.Errorf("DecodeCursor: %v, want a problem with /query/cursor", err)
+			}
+		})
+	}
+}
+
+func TestPageSize(t *testing.T) {
+	for limit, want := range map[int]int{0: 50, 1: 1, 50: 50, 200: 200, -1: 0, 201: 0} {
+		got, err := domain.PageRequest{Limit: limit}.Size()
+		if got != want || (err != nil) != (want == 0) {
+			t.Errorf("Size of limit %d: %d, %v, want %d", limit, got, err, want)
+		}
+	}
+}
+
+func TestNewPage(t *testing.T) {
+	for _, c := range []struct {
+		items []int
+		want  domain.Page[int]
+	}{
+		{nil, domain.Page[int]{Items: []int{}}},
+		{[]int{1, 2}, domain.Page[int]{Items: []int{1, 2}}},
+		{[]int{1, 2, 3}, domain.Page[int]{Items: []int{1, 2}, NextCursor: new("2")}},
+	} {
+		if diff := cmp.Diff(c.want, domain.NewPage(c.items, 2, strconv.Itoa)); diff != "" {
+			t.Errorf("page of %v (-want +got):\n%s", c.items, diff)
+		}
+	}
+}
