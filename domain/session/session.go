@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gatehouse/domain"
+	"gatehouse/domain/task"
 )
 
 // Kind says what a session is for.
@@ -83,7 +84,7 @@ const (
 
 // Failures of this package.
 var (
-	ErrNotFound     = &domain.Error{Kind: domain.KindNotFound, Code: "session_not_found", Detail: "There is no such session."}
+	ErrNotFound     = task.ErrSessionNotFound
 	ErrConflict     = &domain.Error{Kind: domain.KindConflict, Code: "session_conflict", Detail: "The id belongs to another session."}
 	ErrUnavailable  = &domain.Error{Kind: domain.KindConflict, Code: "session_unavailable", Detail: "The session cannot take this now; reason says why."}
 	ErrReplaced     = &domain.Error{Kind: domain.KindConflict, Code: "session_replaced", Detail: "The session was reset; it has another incarnation now."}

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"time"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
@@ -18,8 +17,9 @@ type Store interface {
 	// Task returns [ErrNotFound] when there is none.
 	Task(ctx context.Context, id string) (Task, error)
 
-	// Tasks returns tasks that match f, oldest first.
-	Tasks(ctx context.Context, f Filter) ([]Task, error)
+	// Tasks returns at most limit tasks that match f, oldest first, behind after
+	// when it is not nil.
+	Tasks(ctx context.Context, f Filter, after *domain.Position, limit int) ([]Task, error)
 }
 
 // WriteTx is what the operations of this package do in a transaction.
@@ -37,20 +37,6 @@ type WriteTx interface {
 
 	// TaskHasSession reports whether a session is of a task.
 	TaskHasSession(ctx context.Context, taskID, sessionID string) (bool, error)
-}
-
-// Filter selects tasks. A nil field does not restrict.
-type Filter struct {
-	WorkspaceID *string
-	Archived    *bool
-	After       *Position // only tasks behind this one
-	Limit       int       // at most this many, 1 or more
-}
-
-// Position is the place of a task in a list.
-type Position struct {
-	CreatedAt time.Time
-	ID        string
 }
 
 // Service is the set of operations on tasks.

@@ -1,0 +1,49 @@
+package domain
+
+import "time"
+
+// Position is a place in a list that is ordered by time of creation, then id.
+type Position struct {
+	At time.Time
+	ID string
+}
+
+// ReadPage reads one page of a list of that order. kind names the list in its
+// cursors. read returns at most limit items behind after, or from the start when
+// after is nil; at tells an item's place.
+func ReadPage[T any](r PageRequest, kind string, read func(after *Position, limit int) ([]T, error), at func(T) Position) (Page[T], error) {
+	size, err := r.Size()
+	if err != nil {
+		return Page[T]{}, err
+	}
+	after, err := parsePosition(kind, r.Cursor)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	items, err := read(after, size+1)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	return NewPage(items, size, func(last T) string {
+		p := at(last)
+		return EncodeCursor(kind, p.At.UTC().Format(time.RFC3339Nano), p.ID)
+	}), nil
+}
+
+func parsePosition(kind, cursor string) (*Position, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	parts, err := DecodeCursor(kind, cursor)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) != 2 {
+		return nil, InvalidCursor()
+	}
+	at, err := time.Parse(time.RFC3339Nano, parts[0])
+	if err != nil {
+		return nil, InvalidCursor()
+	}
+	return &Position{at.UTC(), parts[1]}, nil
+}
