@@ -15,7 +15,7 @@ CREATE TABLE workspaces (
 
 CREATE TABLE tokens (
     id           text COLLATE "C" PRIMARY KEY,
-    workspace_id text COLLATE "C" REFERENCES workspaces (id), -- null: every workspace (admin)
+    workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces (id),
     scope        text NOT NULL,
     label        text NOT NULL,
     hash         text COLLATE "C" NOT NULL UNIQUE, -- SHA-256, hex

@@ -16,7 +16,7 @@ CREATE TABLE workspaces (
 
 CREATE TABLE tokens (
     id           text PRIMARY KEY,
-    workspace_id text REFERENCES workspaces (id), -- null: every workspace (admin)
+    workspace_id text NOT NULL REFERENCES workspaces (id),
     scope        text NOT NULL,
     label        text NOT NULL,
     hash         text NOT NULL UNIQUE, -- SHA-256, hex
