@@ -57,6 +57,9 @@ type Store interface {
 	// TokenByHash returns a token and the time by the database's clock, or
 	// [ErrTokenNotFound].
 	TokenByHash(ctx context.Context, hash string) (t Token, now time.Time, err error)
+
+	// Place tells where a resource belongs.
+	Place(ctx context.Context, r Resource, id string) (p Place, found bool, err error)
 }
 
 // Tx is what the operations of this package do in a transaction.
@@ -72,12 +75,13 @@ type Tx interface {
 
 // Service is the set of operations on workspaces and tokens.
 type Service struct {
-	store Store
-	now   domain.Clock
-	known cache
+	store  Store
+	now    domain.Clock
+	known  *cache[string, Caller] // tokens in force, by the hash of their secret
+	places *cache[resourceKey, Place]
 }
 
 // NewService returns a Service on store.
 func NewService(store Store, now domain.Clock) *Service {
-	return &Service{store: store, now: now, known: newCache()}
+	return &Service{store, now, newCache[string, Caller](), newCache[resourceKey, Place]()}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -13,8 +12,9 @@ import (
 // another look: the longest that a revocation by another process takes.
 const cacheTime = time.Second
 
-// cacheSize bounds how many tokens are remembered. One more forgets them all.
-const cacheSize = 4096
+// placeTime is how long the place of a task or session is remembered. It never
+// changes, so that this bounds memory alone.
+const placeTime = time.Hour
 
 // Authenticate returns whom a secret belongs to. One that is unknown, expired or
 // revoked is [ErrUnauthenticated], without telling which.
@@ -42,39 +42,4 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Caller, erro
 	}
 	s.known.put(key, caller, asked.Add(lasts))
 	return caller, nil
-}
-
-// cache remembers tokens in force by the hash of their secret.
-type cache struct {
-	mu      *sync.Mutex
-	entries map[string]cached
-}
-
-type cached struct {
-	caller Caller
-	until  time.Time
-}
-
-func newCache() cache { return cache{new(sync.Mutex), map[string]cached{}} }
-
-func (c cache) get(key string, now time.Time) (Caller, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.entries[key]
-	return e.caller, ok && now.Before(e.until)
-}
-
-func (c cache) put(key string, caller Caller, until time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.entries) >= cacheSize {
-		clear(c.entries)
-	}
-	c.entries[key] = cached{caller, until}
-}
-
-func (c cache) forget(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.entries, key)
 }
