@@ -1,0 +1,152 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/jackc/pgx/v5"
+)
+
+// One server serves all test processes of a user. Each holds a shared lock on a
+// file for as long as it lives; the system takes it away when a process dies. A
+// supervisor, which is a test binary started once more, is the parent of the
+// server: it waits for the exclusive lock on that file, which it gets when the
+// last process is gone, and stops the server. The data stays for the next run.
+
+// superviseVar makes a test binary the supervisor of the folder it names.
+const superviseVar = "GATEHOUSE_TEST_SUPERVISE"
+
+// folder is where a user's server lives. The path is short, since the name of a
+// socket has about a hundred characters.
+func folder() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gatehouse-pg%d", os.Getuid()))
+}
+
+func socketFolder(dir string) string { return filepath.Join(dir, "s") }
+func usersFile(dir string) string    { return filepath.Join(dir, "users.lock") }
+func logFile(dir string) string      { return filepath.Join(dir, "log") }
+
+// adminURL is the maintenance database of the server in dir.
+func adminURL(dir string) string {
+	return "postgres:///postgres?user=postgres&host=" + url.QueryEscape(socketFolder(dir))
+}
+
+// joinServer makes this process a user of the server, which it starts if nobody
+// has, and returns its URL. The process stays a user until it ends.
+func joinServer() (string, error) {
+	bin, err := binaries()
+	if err != nil {
+		return "", err
+	}
+	dir := folder()
+	if err := os.MkdirAll(socketFolder(dir), 0o755); err != nil { //nolint:gosec // the server is another user
+		return "", err
+	}
+	// While a supervisor stops its server, this waits.
+	users := flock.New(usersFile(dir))
+	if err := users.RLock(); err != nil {
+		return "", err
+	}
+	stayUser = users
+	start := flock.New(filepath.Join(dir, "start.lock"))
+	if err := start.Lock(); err != nil {
+		return "", err
+	}
+	defer func() { _ = start.Unlock() }()
+	if answers(adminURL(dir)) {
+		return adminURL(dir), nil
+	}
+	return adminURL(dir), startSupervisor(dir, bin)
+}
+
+// stayUser keeps the file open: a collected one would give up its lock.
+var stayUser *flock.Flock
+
+func answers(admin string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	c, err := pgx.Connect(ctx, admin)
+	if err != nil {
+		return false
+	}
+	return c.Close(ctx) == nil
+}
+
+// binaries is the folder of the server's programs.
+func binaries() (string, error) {
+	if initdb, err := exec.LookPath("initdb"); err == nil {
+		if real, err := filepath.EvalSymlinks(initdb); err == nil && hasPrograms(filepath.Dir(real)) {
+			return filepath.Dir(real), nil
+		}
+	}
+	if out, err := exec.CommandContext(context.Background(), "pg_config", "--bindir").Output(); err == nil {
+		if dir := strings.TrimSpace(string(out)); hasPrograms(dir) {
+			return dir, nil
+		}
+	}
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	for i := len(dirs) - 1; i >= 0; i-- {
+		if hasPrograms(dirs[i]) {
+			return dirs[i], nil
+		}
+	}
+	return "", errors.New("no PostgreSQL server found: install one (apt-get install postgresql, brew install postgresql), put initdb on the PATH, or set GATEHOUSE_TEST_POSTGRES to the URL of a running one")
+}
+
+func hasPrograms(dir string) bool {
+	for _, name := range []string{"initdb", "postgres"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// startSupervisor starts it, and waits until its server answers.
+func startSupervisor(dir, bin string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(logFile(dir), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	ready, report, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ready.Close() }()
+	// It outlives this process, and shares none of its files but the log and
+	// the pipe: go test waits for whoever holds its output.
+	cmd := exec.CommandContext(context.Background(), self)
+	cmd.Env = append(os.Environ(), superviseVar+"="+dir, "GATEHOUSE_TEST_BIN="+bin)
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{report}
+	detach(cmd)
+	err = cmd.Start()
+	_ = report.Close()
+	if err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }()
+	// An empty answer is an end of file: the supervisor died.
+	answer, err := io.ReadAll(ready)
+	if err != nil || string(answer) != answerReady {
+		return fmt.Errorf("start PostgreSQL: %s (see %s)", answer, logFile(dir))
+	}
+	return nil
+}
+
+const answerReady = "ready"

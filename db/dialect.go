@@ -1,0 +1,54 @@
+package db
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/schema"
+)
+
+// dialect is everything that differs between the two databases.
+type dialect interface {
+	// name is the name of the database and of its folder of migrations.
+	name() string
+
+	// session takes a connection of p and prepares a transaction on it.
+	session(ctx context.Context, p *pool, kind txKind) (session, error)
+
+	// lock is appended to a select to lock its rows until the end of the
+	// transaction, against other writers but not against foreign keys.
+	lock() string
+
+	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
+	now() schema.QueryAppender
+
+	// timeArg is t the way the database stores and compares it.
+	timeArg(t time.Time) any
+
+	// jsonText is a fragment of a query: a member of a JSON column, as text.
+	jsonText(column, member string) schema.QueryAppender
+
+	// retryable reports whether a transaction that failed with err, and left
+	// nothing behind, may succeed when it is run again.
+	retryable(err error) bool
+
+	// lost reports whether err means that the connection is gone. What was
+	// not committed is then rolled back; what was being committed is unknown.
+	lost(err error) bool
+
+	// classify wraps an error of the driver in the failure of the domain it
+	// amounts to, and returns any other error as it is.
+	classify(err error) error
+
+	// hasTable reports whether the schema holds the table.
+	hasTable(ctx context.Context, p *pool, table string) (bool, error)
+
+	// migrator is goose on this database, guarded against other processes.
+	migrator(p *pool, files fs.FS) (*goose.Provider, error)
+
+	// walBytes is the size of the write-ahead log, false where the database
+	// is not ours to measure.
+	walBytes() (int64, bool)
+}

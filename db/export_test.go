@@ -1,0 +1,62 @@
+package db
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"github.com/uptrace/bun/schema"
+)
+
+// What the tests outside of this package need of it.
+type (
+	Tx      = tx
+	Querier = querier
+	Stmt    = stmt
+)
+
+var (
+	ErrAffected   = errAffected
+	ErrDone       = errDone
+	Exec          = exec
+	Query         = query
+	ScanTime      = scanTime
+	ScanNullTime  = scanNullTime
+	CommitSQL     = commitSQL
+	SQLiteLayout  = sqliteTimeLayout
+	RetryAttempts = maxAttempts
+)
+
+func (s *Store) InTx(ctx context.Context, taskID string, fn func(context.Context, *Tx) error) error {
+	return s.inTx(ctx, taskID, fn)
+}
+
+func (s *Store) InRead(ctx context.Context, fn func(context.Context, *Tx) error) error {
+	return s.inRead(ctx, fn)
+}
+
+func (s *Store) Read(ctx context.Context, fn func(context.Context, Querier) error) error {
+	return s.read(ctx, fn)
+}
+
+func (s *Store) TimeArg(t time.Time) any { return s.timeArg(t) }
+
+func (s *Store) Lock() string { return s.dialect.lock() }
+
+func (s *Store) Classify(ctx context.Context, err error) error { return s.classify(ctx, err) }
+
+func (s *Store) JSONText(column, member string) schema.QueryAppender {
+	return s.dialect.jsonText(column, member)
+}
+
+func (s *Store) SetMigrations(files fs.FS) { s.migrations = files }
+
+func (t *Tx) Batch(ctx context.Context, stmts ...Stmt) error      { return t.batch(ctx, stmts...) }
+func (t *Tx) CommitWith(ctx context.Context, stmts ...Stmt) error { return t.commitWith(ctx, stmts...) }
+func (t *Tx) Now(ctx context.Context) (time.Time, error)          { return t.now(ctx) }
+
+// Affecting is st with the number of rows it must change.
+func Affecting(n int64, st Stmt) Stmt {
+	st.affects = n
+	return st
+}

@@ -1,0 +1,117 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"gatehouse/domain"
+)
+
+// postgres is the dialect of PostgreSQL.
+type postgres struct{}
+
+func (postgres) name() string { return "postgres" }
+
+// lock leaves foreign keys to the row alone: they take FOR KEY SHARE.
+func (postgres) lock() string { return " FOR NO KEY UPDATE" }
+
+// now is the clock at this moment: the time a transaction began would be from
+// before its wait for a lock.
+func (postgres) now() schema.QueryAppender { return bun.Safe("clock_timestamp()") }
+
+func (postgres) timeArg(t time.Time) any { return t }
+
+func (postgres) jsonText(column, member string) schema.QueryAppender {
+	return bun.SafeQuery("?->>?", bun.Ident(column), member)
+}
+
+// SQLSTATE codes, and classes of them.
+const (
+	pgLockNotAvailable  = "55P03"
+	pgSerialization     = "40001"
+	pgDeadlock          = "40P01"
+	pgDiskFull          = "53100"
+	pgReadOnly          = "25006"
+	pgQueryCanceled     = "57014" // a time-out of the server
+	pgIOError           = "58030"
+	pgDivisionByZero    = "22012"
+	pgClassConnection   = "08"
+	pgClassResources    = "53" // too many connections, out of memory
+	pgClassIntervention = "57P"
+)
+
+func pgCode(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+func (postgres) retryable(err error) bool {
+	switch pgCode(err) {
+	case pgSerialization, pgDeadlock, pgLockNotAvailable:
+		return true
+	}
+	return false
+}
+
+func (postgres) lost(err error) bool {
+	if errors.Is(err, errLost) || errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err) {
+		return true
+	}
+	code := pgCode(err)
+	return strings.HasPrefix(code, pgClassConnection) || strings.HasPrefix(code, pgClassIntervention)
+}
+
+func (d postgres) classify(err error) error {
+	code := pgCode(err)
+	switch {
+	case code == pgDiskFull:
+		return fmt.Errorf("%w: %w", domain.ErrStorageFull, err)
+	case d.lost(err), d.retryable(err), isNetwork(err),
+		code == pgReadOnly, code == pgQueryCanceled, code == pgIOError, strings.HasPrefix(code, pgClassResources):
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	default:
+		return err
+	}
+}
+
+// isNetwork reports whether err came from below PostgreSQL's protocol, or from a
+// server that cannot be reached.
+func isNetwork(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func (postgres) hasTable(ctx context.Context, p *pool, table string) (exists bool, err error) {
+	err = p.QueryRowContext(ctx, "SELECT to_regclass(?) IS NOT NULL", table).Scan(&exists)
+	return exists, err
+}
+
+func (postgres) migrator(p *pool, files fs.FS) (*goose.Provider, error) {
+	locker, err := newSessionLocker()
+	if err != nil {
+		return nil, err
+	}
+	return newMigrator(goose.DialectPostgres, p, files, goose.WithSessionLocker(locker))
+}
+
+func (postgres) walBytes() (int64, bool) { return 0, false }

@@ -1,0 +1,95 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+)
+
+// minPostgres is the oldest server that is supported (OP-3), in its own form.
+const minPostgres = 140000
+
+// openPostgres opens one pool for reading and writing.
+func openPostgres(ctx context.Context, opts Options) (*Store, error) {
+	config, err := postgresConfig(opts.URL)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(timesInUTC))
+	size := cmp.Or(opts.MaxConnections, DefaultMaxConnections)
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	db.SetConnMaxLifetime(time.Hour) // a server that moved is found again
+	p := &pool{DB: bun.NewDB(db, pgdialect.New())}
+	s := &Store{dialect: postgres{}, writer: p, reader: p, migrations: migrationFiles(postgres{})}
+	if err := checkServer(ctx, p); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// postgresConfig reads the URL. What it says of the settings below counts.
+func postgresConfig(dsn string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		if e, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && e.Unwrap() != nil {
+			// The rest of its text repeats the URL.
+			return nil, errors.New("the postgres:// URL cannot be read: check its host, port and parameters")
+		}
+		return nil, errors.New("the postgres:// URL cannot be read")
+	}
+	// bun writes arguments into the text of a query, so no two texts are alike
+	// and preparing them, which is pgx's default, would be in vain. Statements
+	// that are prepared by name are used in this mode all the same.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	for name, value := range map[string]string{
+		"application_name":                    "gatehouse",
+		"lock_timeout":                        "5s",
+		"statement_timeout":                   "30s",
+		"idle_in_transaction_session_timeout": "60s",
+	} {
+		if config.RuntimeParams[name] == "" {
+			config.RuntimeParams[name] = value
+		}
+	}
+	config.RuntimeParams["timezone"] = "UTC"
+	return config, nil
+}
+
+// timesInUTC makes stored times come back in UTC, whatever zone the process is in.
+func timesInUTC(_ context.Context, c *pgx.Conn) error {
+	c.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
+}
+
+// checkServer connects, and refuses a server that is too old.
+func checkServer(ctx context.Context, p *pool) error {
+	var number int
+	var version string
+	err := p.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int, current_setting('server_version')").
+		Scan(&number, &version)
+	if err != nil {
+		return postgres{}.classify(withoutPassword(err))
+	}
+	if number < minPostgres {
+		return fmt.Errorf("the server is PostgreSQL %s, it takes %d or newer", version, minPostgres/10000)
+	}
+	return nil
+}
+
+// withoutPassword is err, which names host, user and database but no password.
+// The text of a failed connection comes from pgx without one: this is where a
+// case to the contrary would be handled.
+func withoutPassword(err error) error { return err }

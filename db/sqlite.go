@@ -1,0 +1,109 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"gatehouse/domain"
+)
+
+// sqlite is the dialect of SQLite.
+type sqlite struct {
+	path  string
+	clock domain.Clock
+}
+
+func (*sqlite) name() string { return "sqlite" }
+
+// lock is empty: a transaction that writes begins immediate, so the whole
+// database is its own already.
+func (*sqlite) lock() string { return "" }
+
+// now is the clock of the process, which is the only one SQLite has.
+func (d *sqlite) now() schema.QueryAppender { return bun.SafeQuery("?", d.clock()) }
+
+func (*sqlite) timeArg(t time.Time) any { return t.UTC().Format(sqliteTimeLayout) }
+
+func (*sqlite) jsonText(column, member string) schema.QueryAppender {
+	return bun.SafeQuery("json_extract(?, ?)", bun.Ident(column), `$."`+member+`"`)
+}
+
+// retryable is a lock that another process, or a reader that turned writer, held
+// for longer than the busy time-out.
+func (*sqlite) retryable(err error) bool { return sqliteCode(err) == lib.SQLITE_BUSY }
+
+// lost is never true: there is no connection to lose.
+func (*sqlite) lost(error) bool { return false }
+
+func (*sqlite) classify(err error) error {
+	switch sqliteCode(err) {
+	case lib.SQLITE_FULL:
+		return fmt.Errorf("%w: %w", domain.ErrStorageFull, err)
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_READONLY, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_PROTOCOL:
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	default:
+		return err
+	}
+}
+
+// sqliteCode is the primary result code of err, SQLITE_OK if it has none.
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return lib.SQLITE_OK
+}
+
+func (*sqlite) hasTable(ctx context.Context, p *pool, table string) (exists bool, err error) {
+	err = p.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)", table).Scan(&exists)
+	return exists, err
+}
+
+func (d *sqlite) migrator(p *pool, files fs.FS) (*goose.Provider, error) {
+	return newMigrator(goose.DialectSQLite3, p, files, goose.WithLocker(newFileLocker(d.path+"-migrate.lock")))
+}
+
+func (d *sqlite) walBytes() (int64, bool) {
+	info, err := os.Stat(d.path + "-wal")
+	if err != nil {
+		return 0, errors.Is(err, fs.ErrNotExist)
+	}
+	return info.Size(), true
+}
+
+// sqliteHeader begins every database file but an empty one.
+const sqliteHeader = "SQLite format 3\x00"
+
+// checkFile refuses a path that cannot become, or is not, a database, in words
+// that SQLite does not have.
+func checkFile(path string) error {
+	f, err := os.Open(path) //nolint:gosec // the operator's own path
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	header := make([]byte, len(sqliteHeader))
+	switch n, err := io.ReadFull(f, header); {
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case string(header) != sqliteHeader:
+		return fmt.Errorf("%s is not an SQLite database", path)
+	}
+	return nil
+}
