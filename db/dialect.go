@@ -15,7 +15,7 @@ type dialect interface {
 	name() string
 
 	// session takes a connection of p and prepares a transaction on it.
-	session(ctx context.Context, p *pool, kind txKind) (session, error)
+	session(ctx context.Context, p *pool, kind txKind) (txSession, error)
 
 	// lock is appended to a select to lock its rows until the end of the
 	// transaction, against other writers but not against foreign keys.

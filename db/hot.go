@@ -70,13 +70,13 @@ func (t *tx) commitWith(ctx context.Context, stmts ...stmt) error {
 
 // probedSession is a session whose statements pass the probe.
 type probedSession struct {
-	session
+	txSession
 	store *Store
 }
 
 func (s probedSession) batch(ctx context.Context, stmts []stmt, last bool) error {
 	if s.store.probe.Load() == nil {
-		return s.session.batch(ctx, stmts, last)
+		return s.txSession.batch(ctx, stmts, last)
 	}
 	queries := make([]string, 0, len(stmts)+1)
 	for _, st := range stmts {
@@ -85,11 +85,11 @@ func (s probedSession) batch(ctx context.Context, stmts []stmt, last bool) error
 	if last {
 		queries = append(queries, commitSQL)
 	}
-	return s.store.around(func() error { return s.session.batch(ctx, stmts, last) }, queries...)
+	return s.store.around(func() error { return s.txSession.batch(ctx, stmts, last) }, queries...)
 }
 
 func (s probedSession) commit(ctx context.Context) error {
-	return s.store.around(func() error { return s.session.commit(ctx) }, commitSQL)
+	return s.store.around(func() error { return s.txSession.commit(ctx) }, commitSQL)
 }
 
 // commitSQL is how the end of a transaction is told to a probe.

@@ -30,7 +30,7 @@ type postgresSession struct {
 	ended bool
 }
 
-func (postgres) session(ctx context.Context, p *pool, kind txKind) (session, error) {
+func (postgres) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
 	c, err := p.DB.DB.Conn(ctx)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ type sqliteSession struct {
 	stmts *stmtCache
 }
 
-func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (session, error) {
+func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
 	if err := p.stmts.prepare(ctx, p.DB.DB); err != nil {
 		return nil, err
 	}

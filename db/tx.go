@@ -30,7 +30,7 @@ const (
 
 // session is a transaction on a connection of its own. Its dialect decides when
 // BEGIN is sent, but no statement runs outside of the transaction.
-type session interface {
+type txSession interface {
 	conn
 
 	// batch runs the statements in order, in as few round trips as the
@@ -49,7 +49,7 @@ type session interface {
 // [querier], and prepared statements with [tx.batch] and [tx.commitWith].
 type tx struct {
 	querier
-	session session
+	session txSession
 	dialect dialect
 	ending  bool // a commit was sent: its outcome may be unknown
 	ended   bool // it is known, and good

@@ -102,6 +102,9 @@ func (s *Service) DeleteTurn(ctx context.Context, taskID, id string) error {
 // lockTurn locks the session of a turn and returns both.
 func lockTurn(ctx context.Context, tx WriteTx, taskID, id string) (Session, Turn, error) {
 	turn, err := tx.Turn(ctx, id)
+	if err == nil && turn.TaskID != taskID {
+		err = ErrTurnNotFound
+	}
 	if err != nil {
 		return Session{}, Turn{}, err
 	}

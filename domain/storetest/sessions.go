@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -91,7 +92,10 @@ func sessionTerminalIsFinal(t *testing.T, w *world) {
 		}
 	}
 	_, err := w.sessions.Update(t.Context(), made.TaskID, made.ID, session.Patch{State: new(session.StateIdle)})
-	wantErr(t, err, &session.UnavailableError{SessionID: made.ID, State: session.StateCompleted, Reason: session.ReasonTerminal})
+	want := session.UnavailableError{SessionID: made.ID, State: session.StateCompleted, Reason: session.ReasonTerminal}
+	if got, ok := errors.AsType[*session.UnavailableError](err); !ok || *got != want {
+		t.Errorf("error is %v, want %+v", err, want)
+	}
 	got, err := w.sessions.Update(t.Context(), made.TaskID, made.ID, session.Patch{State: new(session.StateCompleted), Title: new("done")})
 	if err != nil || got.Title != "done" {
 		t.Errorf("a title on a terminal session: %+v, %v", got, err)

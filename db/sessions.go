@@ -1,0 +1,83 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"gatehouse/domain"
+	"gatehouse/domain/session"
+)
+
+// Sessions is the store of sessions and turns.
+func (s *Store) Sessions() session.Store { return sessionStore{s} }
+
+type sessionStore struct{ *Store }
+
+type sessionRow struct {
+	bun.BaseModel `bun:"table:task_sessions,alias:s"`
+	session.Session
+}
+
+func (r sessionRow) session() session.Session { return r.Session }
+
+// InTx implements session.Store.
+func (s sessionStore) InTx(ctx context.Context, taskID string, fn func(context.Context, session.WriteTx) error) error {
+	return s.inTx(ctx, taskID, func(ctx context.Context, t *tx) error { return fn(ctx, t) })
+}
+
+// Session implements session.Store.
+func (s sessionStore) Session(ctx context.Context, id string) (found session.Session, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		row, err := one[sessionRow](ctx, q, session.ErrNotFound, "id = ?", id)
+		found = row.Session
+		return err
+	})
+	return found, err
+}
+
+// Sessions implements session.Store.
+func (s sessionStore) Sessions(ctx context.Context, taskID string, after *domain.Position, limit int) (sessions []session.Session, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := all[sessionRow](ctx, q, func(q *bun.SelectQuery) *bun.SelectQuery {
+			return listBehind(q.Where("task_id = ?", taskID), "created_at", after, limit)
+		})
+		sessions = each(rows, sessionRow.session)
+		return err
+	})
+	return sessions, err
+}
+
+// LockSession implements session.Locker.
+func (t *tx) LockSession(ctx context.Context, taskID, id string) (session.Session, error) {
+	var row sessionRow
+	q := t.NewSelect().Model(&row).Where("id = ?", id).Where("task_id = ?", taskID)
+	err := t.locking(q).Scan(ctx)
+	return row.Session, orMissing(err, session.ErrNotFound, "lock session")
+}
+
+// Session implements session.WriteTx.
+func (t *tx) Session(ctx context.Context, id string) (session.Session, error) {
+	row, err := one[sessionRow](ctx, t.querier, session.ErrNotFound, "id = ?", id)
+	return row.Session, err
+}
+
+// InsertSession implements session.WriteTx.
+func (t *tx) InsertSession(ctx context.Context, new session.Session) (bool, error) {
+	return insert(ctx, t.querier, &sessionRow{Session: new})
+}
+
+// UpdateSession implements session.WriteTx.
+func (t *tx) UpdateSession(ctx context.Context, changed session.Session) error {
+	return update(ctx, t.querier, &sessionRow{Session: changed}, "title", "auto_run", "state", "updated_at")
+}
+
+// SetPrimarySession implements session.WriteTx.
+func (t *tx) SetPrimarySession(ctx context.Context, taskID string, sessionID *string) error {
+	_, err := t.NewUpdate().Table("tasks").Set("primary_session_id = ?", sessionID).Where("id = ?", taskID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("set primary session: %w", err)
+	}
+	return nil
+}
