@@ -10,8 +10,8 @@ import (
 // deletion by hand (AD-6).
 //
 // The caller holds the task row lock (PC-12), reads the snapshot, asks
-// [Snapshot.Pick] for the comments of its references, and consumes those. A task
-// without a plan has no snapshot: [ErrNotFound].
+// [Snapshot.Pick] for the comments of its references, and consumes those. Of a
+// task without a plan, Snapshot{TaskID: id} refuses every reference.
 type Consumer interface {
 	// Snapshot reads the state of a task's comments in one statement. It returns
 	// [ErrNotFound] when the task has no plan.

@@ -33,7 +33,8 @@ func (e *ChangedError) Unwrap() error {
 	return ErrChanged
 }
 
-// CommentsChangedError is [ErrCommentsChanged] with the comments as they are.
+// CommentsChangedError is [ErrCommentsChanged] with the comments as they are. Its
+// snapshot has no plan id when the task has no plan.
 type CommentsChangedError struct{ Snapshot Snapshot }
 
 // Error implements error.

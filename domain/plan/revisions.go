@@ -55,7 +55,8 @@ func parseRevisionsCursor(cursor string) (planID string, before int64, err error
 	return parts[0], before, nil
 }
 
-// Revision returns a revision of a task's current plan, or [ErrRevisionNotFound].
+// Revision returns a revision of a task's current plan. It returns [ErrNotFound]
+// or [ErrRevisionNotFound].
 func (s *Service) Revision(ctx context.Context, taskID string, version int64) (Revision, error) {
 	r, err := s.store.Revision(ctx, taskID, version)
 	if err != nil {

@@ -49,15 +49,15 @@ func matches(tags []string, current *Plan) bool {
 	return current != nil && (slices.Contains(tags, "*") || slices.Contains(tags, current.Tag()))
 }
 
-// Save makes content the current content of a task's plan, or its first plan:
-// created then. It keeps the plan row and so its comments (PC-7), except those
-// whose text the edit removed: they go in the same transaction, or nothing
-// happens and the error is a [CommentsChangedError]. The same content again makes
-// no new version; references to orphans count even then. A plan that is not the
-// expected one is a [ChangedError] (PC-9).
-func (s *Service) Save(ctx context.Context, r SaveRequest) (saved Plan, created bool, err error) {
+// Save makes content the current content of a task's plan, or its first plan. It
+// keeps the plan row and so its comments (PC-7), except those whose text the edit
+// removed: they go in the same transaction, or nothing happens and the error is a
+// [CommentsChangedError]. The same content again makes no new version; references
+// to orphans count even then. A plan that is not the expected one is a
+// [ChangedError] (PC-9).
+func (s *Service) Save(ctx context.Context, r SaveRequest) (saved Plan, err error) {
 	if r, err = r.validate(); err != nil {
-		return Plan{}, false, err
+		return Plan{}, err
 	}
 	err = s.mutate(ctx, r.TaskID, func(ctx context.Context, tx Tx) (outcome, error) {
 		current, err := currentPlan(ctx, tx, r.TaskID)
@@ -67,9 +67,9 @@ func (s *Service) Save(ctx context.Context, r SaveRequest) (saved Plan, created 
 		if err := r.checkCondition(current); err != nil {
 			return outcome{}, err
 		}
-		if created = current == nil; created {
-			saved, err = s.first(ctx, tx, r)
-			return outcome{plan: true, comments: true, attrs: ofPlan(saved).attrs}, err
+		if current == nil {
+			saved = newPlan(r.TaskID, r.Content, s.now())
+			return saveFirst(ctx, tx, saved, r.OrphanedRefs)
 		}
 		saved = *current
 		done, err := clearOrphans(ctx, tx, &saved, r.OrphanedRefs)
@@ -82,9 +82,9 @@ func (s *Service) Save(ctx context.Context, r SaveRequest) (saved Plan, created 
 		return done, tx.SavePlan(ctx, saved)
 	})
 	if err != nil {
-		return Plan{}, false, fmt.Errorf("save plan of task %s: %w", r.TaskID, err)
+		return Plan{}, fmt.Errorf("save plan of task %s: %w", r.TaskID, err)
 	}
-	return saved, created, nil
+	return saved, nil
 }
 
 // currentPlan returns nil when the task has no plan.
@@ -96,13 +96,15 @@ func currentPlan(ctx context.Context, tx Tx, taskID string) (*Plan, error) {
 	return &p, err
 }
 
-// first makes the task's plan. What has no plan has no comments to refer to (PC-5).
-func (s *Service) first(ctx context.Context, tx Tx, r SaveRequest) (Plan, error) {
-	if len(r.OrphanedRefs) > 0 {
-		return Plan{}, ErrNotFound
+// saveFirst stores a task's new plan. There are no comments yet that refs could
+// name.
+func saveFirst(ctx context.Context, tx Tx, p Plan, refs []Ref) (outcome, error) {
+	if _, err := (Snapshot{TaskID: p.TaskID}).Pick(refs); err != nil {
+		return outcome{}, err
 	}
-	p := newPlan(r.TaskID, r.Content, s.now())
-	return p, tx.SavePlan(ctx, p)
+	done := ofPlan(p)
+	done.comments = true
+	return done, tx.SavePlan(ctx, p)
 }
 
 // clearOrphans removes the comments that refs name, all or none (PC-7).

@@ -9,7 +9,8 @@ import (
 
 // Snapshot is the complete state of the pending comments of a task's current
 // plan. The plan id is part of its identity: it tells a new plan from a deleted
-// one whose revision had the same value.
+// one whose revision had the same value. It is empty, and so is the rest, when a
+// task has no plan.
 type Snapshot struct {
 	TaskID   string
 	PlanID   string

@@ -21,7 +21,8 @@ type Store interface {
 	// [ErrNotFound] when the task has no plan.
 	Snapshot(ctx context.Context, taskID string) (Snapshot, error)
 
-	// Revision returns a revision of the task's current plan, or [ErrRevisionNotFound].
+	// Revision returns a revision of the task's current plan, in one statement. It
+	// returns [ErrNotFound] or [ErrRevisionNotFound].
 	Revision(ctx context.Context, taskID string, version int64) (Revision, error)
 
 	// Revisions returns at most limit revisions of the task's current plan with a
@@ -45,7 +46,8 @@ type Tx interface {
 	// DeletePlan removes a plan with its comments and revisions. The ledger stays.
 	DeletePlan(ctx context.Context, p Plan) error
 
-	// Revision returns a revision of the task's current plan, or [ErrRevisionNotFound].
+	// Revision returns a revision of the task's current plan, in one statement. It
+	// returns [ErrNotFound] or [ErrRevisionNotFound].
 	Revision(ctx context.Context, taskID string, version int64) (Revision, error)
 
 	// Creations returns the ledger entries of a task that have one of the ids, by id.
