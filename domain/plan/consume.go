@@ -13,9 +13,9 @@ import (
 // [Snapshot.Pick] for the comments of its references, and consumes those. Of a
 // task without a plan, Snapshot{TaskID: id} refuses every reference.
 type Consumer interface {
-	// Snapshot reads the state of a task's comments in one statement. It returns
+	// CommentsSnapshot reads the state of a task's comments in one statement. It returns
 	// [ErrNotFound] when the task has no plan.
-	Snapshot(ctx context.Context, taskID string) (Snapshot, error)
+	CommentsSnapshot(ctx context.Context, taskID string) (Snapshot, error)
 
 	// ConsumeComments removes exactly the comments, of one plan and at least one,
 	// matching task, plan, id and version, and adds 1 to the plan's comments

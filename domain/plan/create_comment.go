@@ -38,14 +38,14 @@ func (s *Service) CreateComment(ctx context.Context, n NewComment) (after Snapsh
 	entry := n.Draft.creation(n.TaskID, n.PlanID)
 	err = s.mutate(ctx, n.TaskID, func(ctx context.Context, tx Tx) (outcome, error) {
 		replayed = false
-		snapshot, err := tx.Snapshot(ctx, n.TaskID)
+		snapshot, err := tx.CommentsSnapshot(ctx, n.TaskID)
 		if err != nil {
 			return outcome{}, err
 		}
 		if err := snapshot.checkPlan(n.PlanID); err != nil {
 			return outcome{}, err
 		}
-		ledger, err := tx.Creations(ctx, n.TaskID, []string{entry.ID})
+		ledger, err := tx.CommentCreations(ctx, n.TaskID, []string{entry.ID})
 		if err != nil {
 			return outcome{}, err
 		}

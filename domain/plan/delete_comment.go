@@ -35,7 +35,7 @@ func (s *Service) DeleteComment(ctx context.Context, r CommentRemoval) (after Sn
 		return Snapshot{}, err
 	}
 	err = s.mutate(ctx, r.TaskID, func(ctx context.Context, tx Tx) (outcome, error) {
-		snapshot, err := tx.Snapshot(ctx, r.TaskID)
+		snapshot, err := tx.CommentsSnapshot(ctx, r.TaskID)
 		if err != nil {
 			return outcome{}, err
 		}

@@ -46,7 +46,7 @@ func (s *Service) EditComment(ctx context.Context, e CommentEdit) (after Snapsho
 		return Snapshot{}, err
 	}
 	err = s.mutate(ctx, e.TaskID, func(ctx context.Context, tx Tx) (outcome, error) {
-		snapshot, err := tx.Snapshot(ctx, e.TaskID)
+		snapshot, err := tx.CommentsSnapshot(ctx, e.TaskID)
 		if err != nil {
 			return outcome{}, err
 		}

@@ -17,7 +17,7 @@ func (s *Service) Get(ctx context.Context, taskID string) (Plan, error) {
 // Comments returns the pending comments on the current plan of a task, archived
 // or not, or [ErrNotFound].
 func (s *Service) Comments(ctx context.Context, taskID string) (Snapshot, error) {
-	snapshot, err := s.store.Snapshot(ctx, taskID)
+	snapshot, err := s.store.CommentsSnapshot(ctx, taskID)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("get plan comments of task %s: %w", taskID, err)
 	}

@@ -38,14 +38,14 @@ func (s *Service) Import(ctx context.Context, r ImportRequest) (done Imported, e
 		return Imported{}, err
 	}
 	err = s.mutate(ctx, r.TaskID, func(ctx context.Context, tx Tx) (outcome, error) {
-		snapshot, err := tx.Snapshot(ctx, r.TaskID)
+		snapshot, err := tx.CommentsSnapshot(ctx, r.TaskID)
 		if err != nil {
 			return outcome{}, err
 		}
 		if err := snapshot.checkPlan(r.PlanID); err != nil {
 			return outcome{}, err
 		}
-		ledger, err := tx.Creations(ctx, r.TaskID, knownIDs(r.Drafts))
+		ledger, err := tx.CommentCreations(ctx, r.TaskID, knownIDs(r.Drafts))
 		if err != nil {
 			return outcome{}, err
 		}

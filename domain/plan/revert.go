@@ -14,7 +14,7 @@ func (s *Service) Revert(ctx context.Context, taskID string, version int64) (sav
 		if err != nil {
 			return outcome{}, err
 		}
-		earlier, err := tx.Revision(ctx, taskID, version)
+		earlier, err := tx.PlanRevision(ctx, taskID, version)
 		if err != nil {
 			return outcome{}, err
 		}

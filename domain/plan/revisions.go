@@ -24,7 +24,7 @@ func (s *Service) Revisions(ctx context.Context, taskID string, r domain.PageReq
 	if err != nil {
 		return none, err
 	}
-	items, err := s.store.Revisions(ctx, taskID, before, size+1)
+	items, err := s.store.PlanRevisions(ctx, taskID, before, size+1)
 	switch {
 	case err != nil:
 		return none, fmt.Errorf("list plan revisions of task %s: %w", taskID, err)
@@ -58,7 +58,7 @@ func parseRevisionsCursor(cursor string) (planID string, before int64, err error
 // Revision returns a revision of a task's current plan. It returns [ErrNotFound]
 // or [ErrRevisionNotFound].
 func (s *Service) Revision(ctx context.Context, taskID string, version int64) (Revision, error) {
-	r, err := s.store.Revision(ctx, taskID, version)
+	r, err := s.store.PlanRevision(ctx, taskID, version)
 	if err != nil {
 		return Revision{}, fmt.Errorf("get revision %d of the plan of task %s: %w", version, taskID, err)
 	}

@@ -112,7 +112,7 @@ func clearOrphans(ctx context.Context, tx Tx, p *Plan, refs []Ref) (outcome, err
 	if len(refs) == 0 {
 		return outcome{}, nil
 	}
-	snapshot, err := tx.Snapshot(ctx, p.TaskID)
+	snapshot, err := tx.CommentsSnapshot(ctx, p.TaskID)
 	if err != nil {
 		return outcome{}, err
 	}

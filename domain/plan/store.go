@@ -17,17 +17,17 @@ type Store interface {
 	// Plan returns [ErrNotFound] when the task has none.
 	Plan(ctx context.Context, taskID string) (Plan, error)
 
-	// Snapshot reads revision and comments in one statement. It returns
+	// CommentsSnapshot reads revision and comments in one statement. It returns
 	// [ErrNotFound] when the task has no plan.
-	Snapshot(ctx context.Context, taskID string) (Snapshot, error)
+	CommentsSnapshot(ctx context.Context, taskID string) (Snapshot, error)
 
-	// Revision returns a revision of the task's current plan, in one statement. It
+	// PlanRevision returns a revision of the task's current plan, in one statement. It
 	// returns [ErrNotFound] or [ErrRevisionNotFound].
-	Revision(ctx context.Context, taskID string, version int64) (Revision, error)
+	PlanRevision(ctx context.Context, taskID string, version int64) (Revision, error)
 
-	// Revisions returns at most limit revisions of the task's current plan with a
+	// PlanRevisions returns at most limit revisions of the task's current plan with a
 	// version below before, the newest first, in one statement.
-	Revisions(ctx context.Context, taskID string, before int64, limit int) ([]RevisionInfo, error)
+	PlanRevisions(ctx context.Context, taskID string, before int64, limit int) ([]RevisionInfo, error)
 }
 
 // Tx is what the operations of this package do in a transaction. LockTask comes
@@ -46,12 +46,12 @@ type Tx interface {
 	// DeletePlan removes a plan with its comments and revisions. The ledger stays.
 	DeletePlan(ctx context.Context, p Plan) error
 
-	// Revision returns a revision of the task's current plan, in one statement. It
+	// PlanRevision returns a revision of the task's current plan, in one statement. It
 	// returns [ErrNotFound] or [ErrRevisionNotFound].
-	Revision(ctx context.Context, taskID string, version int64) (Revision, error)
+	PlanRevision(ctx context.Context, taskID string, version int64) (Revision, error)
 
-	// Creations returns the ledger entries of a task that have one of the ids, by id.
-	Creations(ctx context.Context, taskID string, ids []string) (map[string]Creation, error)
+	// CommentCreations returns the ledger entries of a task that have one of the ids, by id.
+	CommentCreations(ctx context.Context, taskID string, ids []string) (map[string]Creation, error)
 
 	// InsertComments stores comments of one plan, at least one, with their ledger
 	// entries, and adds 1 to the plan's comments revision (PC-1).
