@@ -1,10 +1,10 @@
 package dbtest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -25,10 +25,17 @@ import (
 // superviseVar makes a test binary the supervisor of the folder it names.
 const superviseVar = "GATEHOUSE_TEST_SUPERVISE"
 
+// generation tells servers apart whose test processes agree on other things than
+// those of this source. Raise it with a change of locks, settings or supervisor.
+const generation = 2
+
+// startWithin bounds every wait for another process, which may be stuck.
+const startWithin = time.Minute
+
 // folder is where a user's server lives. The path is short, since the name of a
 // socket has about a hundred characters.
 func folder() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("gatehouse-pg%d", os.Getuid()))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gatehouse-pg%d-%d", generation, os.Getuid()))
 }
 
 func socketFolder(dir string) string { return filepath.Join(dir, "s") }
@@ -52,14 +59,16 @@ func joinServer() (string, error) {
 		return "", err
 	}
 	// While a supervisor stops its server, this waits.
+	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
+	defer cancel()
 	users := flock.New(usersFile(dir))
-	if err := users.RLock(); err != nil {
-		return "", err
+	if _, err := users.TryRLockContext(ctx, lockPoll); err != nil {
+		return "", fmt.Errorf("wait for the last server in %s to stop: %w", dir, err)
 	}
 	stayUser = users
 	start := flock.New(filepath.Join(dir, "start.lock"))
-	if err := start.Lock(); err != nil {
-		return "", err
+	if _, err := start.TryLockContext(ctx, lockPoll); err != nil {
+		return "", fmt.Errorf("wait for another process to start the server in %s: %w", dir, err)
 	}
 	defer func() { _ = start.Unlock() }()
 	if answers(adminURL(dir)) {
@@ -67,6 +76,8 @@ func joinServer() (string, error) {
 	}
 	return adminURL(dir), startSupervisor(dir, bin)
 }
+
+const lockPoll = 10 * time.Millisecond
 
 // stayUser keeps the file open: a collected one would give up its lock.
 var stayUser *flock.Flock
@@ -142,11 +153,13 @@ func startSupervisor(dir, bin string) error {
 	}
 	go func() { _ = cmd.Wait() }()
 	// An empty answer is an end of file: the supervisor died.
-	answer, err := io.ReadAll(ready)
-	if err != nil || string(answer) != answerReady {
-		return fmt.Errorf("start PostgreSQL: %s (see %s)", answer, logFile(dir))
+	_ = ready.SetReadDeadline(time.Now().Add(startWithin))
+	answer, err := bufio.NewReader(ready).ReadString('\n')
+	if answer != answerReady {
+		return fmt.Errorf("start PostgreSQL: %s (%w; see %s)", strings.TrimSpace(answer), err, logFile(dir))
 	}
 	return nil
 }
 
-const answerReady = "ready"
+// answerReady is what the supervisor reports, or else what went wrong.
+const answerReady = "ready\n"
