@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -96,6 +97,46 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 		}
 		goleak.VerifyNone(t, ignore)
 	})
+}
+
+// A full disk is told as that, and leaves a database that goes on (SQLite).
+func TestFullDisk(t *testing.T) {
+	s := dbtest.Open(t, db.Options{URL: dbtest.SQLiteURL(t)})
+	pages := func(n string) {
+		t.Helper()
+		err := s.InTx(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.NewRaw("PRAGMA max_page_count = " + n).Exec(ctx)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow := func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.NewRaw("CREATE TABLE big AS SELECT zeroblob(1000000) AS b").Exec(ctx)
+		return err
+	}
+	pages("1") // no less than there are
+	if err := s.InTx(t.Context(), "task", grow); !errors.Is(err, domain.ErrStorageFull) {
+		t.Errorf("error = %v, want %v", err, domain.ErrStorageFull)
+	}
+	pages("1000000")
+	if err := s.InTx(t.Context(), "task", grow); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the dialect calls retryable is run again, a bounded number of times.
+func TestRetryIsBounded(t *testing.T) {
+	s := dbtest.Open(t, db.Options{URL: dbtest.PostgresURL(t)})
+	attempts := 0
+	err := s.InTx(t.Context(), "task", func(context.Context, *db.Tx) error {
+		attempts++
+		return &pgconn.PgError{Code: "40P01"}
+	})
+	if !errors.Is(err, domain.ErrUnavailable) || attempts != db.RetryAttempts {
+		t.Errorf("error = %v after %d attempts, want %v after %d", err, attempts, domain.ErrUnavailable, db.RetryAttempts)
+	}
 }
 
 // Driver errors become failures of the domain by their code.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,39 +49,35 @@ func adminURL(dir string) string {
 }
 
 // joinServer makes this process a user of the server, which it starts if nobody
-// has, and returns its URL. The process stays a user until it ends.
-func joinServer() (string, error) {
+// has, and returns its URL. It is a user for as long as the lock stays open.
+func joinServer() (admin string, user *flock.Flock, err error) {
 	bin, err := binaries()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	dir := folder()
 	if err := os.MkdirAll(socketFolder(dir), 0o755); err != nil { //nolint:gosec // the server is another user
-		return "", err
+		return "", nil, err
 	}
 	// While a supervisor stops its server, this waits.
 	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
 	defer cancel()
 	users := flock.New(usersFile(dir))
 	if _, err := users.TryRLockContext(ctx, lockPoll); err != nil {
-		return "", fmt.Errorf("wait for the last server in %s to stop: %w", dir, err)
+		return "", nil, fmt.Errorf("wait for the last server in %s to stop: %w", dir, err)
 	}
-	stayUser = users
 	start := flock.New(filepath.Join(dir, "start.lock"))
 	if _, err := start.TryLockContext(ctx, lockPoll); err != nil {
-		return "", fmt.Errorf("wait for another process to start the server in %s: %w", dir, err)
+		return "", nil, fmt.Errorf("wait for another process to start the server in %s: %w", dir, err)
 	}
 	defer func() { _ = start.Unlock() }()
 	if answers(adminURL(dir)) {
-		return adminURL(dir), nil
+		return adminURL(dir), users, nil
 	}
-	return adminURL(dir), startSupervisor(dir, bin)
+	return adminURL(dir), users, startSupervisor(dir, bin)
 }
 
 const lockPoll = 10 * time.Millisecond
-
-// stayUser keeps the file open: a collected one would give up its lock.
-var stayUser *flock.Flock
 
 func answers(admin string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -95,8 +92,8 @@ func answers(admin string) bool {
 // binaries is the folder of the server's programs.
 func binaries() (string, error) {
 	if initdb, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(initdb); err == nil && hasPrograms(filepath.Dir(real)) {
-			return filepath.Dir(real), nil
+		if target, err := filepath.EvalSymlinks(initdb); err == nil && hasPrograms(filepath.Dir(target)) {
+			return filepath.Dir(target), nil
 		}
 	}
 	if out, err := exec.CommandContext(context.Background(), "pg_config", "--bindir").Output(); err == nil {
@@ -105,9 +102,9 @@ func binaries() (string, error) {
 		}
 	}
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	for i := len(dirs) - 1; i >= 0; i-- {
-		if hasPrograms(dirs[i]) {
-			return dirs[i], nil
+	for _, dir := range slices.Backward(dirs) {
+		if hasPrograms(dir) {
+			return dir, nil
 		}
 	}
 	return "", errors.New("no PostgreSQL server found: install one (apt-get install postgresql, brew install postgresql), put initdb on the PATH, or set GATEHOUSE_TEST_POSTGRES to the URL of a running one")
@@ -140,7 +137,7 @@ func startSupervisor(dir, bin string) error {
 	defer func() { _ = ready.Close() }()
 	// It outlives this process, and shares none of its files but the log and
 	// the pipe: go test waits for whoever holds its output.
-	cmd := exec.CommandContext(context.Background(), self)
+	cmd := exec.CommandContext(context.Background(), self) //nolint:gosec // this very program
 	cmd.Env = append(os.Environ(), superviseVar+"="+dir, "GATEHOUSE_TEST_BIN="+bin)
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
