@@ -127,4 +127,4 @@ type pool struct {
 	stmts stmtCache
 }
 
-func (p *pool) close() error { return errors.Join(p.stmts.close(), p.DB.Close()) }
+func (p *pool) close() error { return errors.Join(p.stmts.close(), p.Close()) }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
@@ -42,11 +41,8 @@ func openPostgres(ctx context.Context, opts Options) (*Store, error) {
 func postgresConfig(dsn string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		if e, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && e.Unwrap() != nil {
-			// The rest of its text repeats the URL.
-			return nil, errors.New("the postgres:// URL cannot be read: check its host, port and parameters")
-		}
-		return nil, errors.New("the postgres:// URL cannot be read")
+		// Its text may repeat the URL, and what stands in for a password there.
+		return nil, errors.New("the postgres:// URL cannot be read: check its host, port and parameters, and that special characters are escaped")
 	}
 	// bun writes arguments into the text of a query, so no two texts are alike
 	// and preparing them, which is pgx's default, would be in vain. Statements
@@ -81,15 +77,10 @@ func checkServer(ctx context.Context, p *pool) error {
 	err := p.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int, current_setting('server_version')").
 		Scan(&number, &version)
 	if err != nil {
-		return postgres{}.classify(withoutPassword(err))
+		return postgres{}.classify(err) // pgx names host, user and database, no password
 	}
 	if number < minPostgres {
 		return fmt.Errorf("the server is PostgreSQL %s, it takes %d or newer", version, minPostgres/10000)
 	}
 	return nil
 }
-
-// withoutPassword is err, which names host, user and database but no password.
-// The text of a failed connection comes from pgx without one: this is where a
-// case to the contrary would be handled.
-func withoutPassword(err error) error { return err }

@@ -6,6 +6,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -137,7 +138,7 @@ func (st stmt) checked() (string, []any) {
 	}
 	wanted := len(st.args) + 1
 	query := "WITH affected AS (" + st.sql + " RETURNING 1) SELECT 1 / (count(*) = $" + strconv.Itoa(wanted) + ")::int FROM affected"
-	return query, append(st.args[:len(st.args):len(st.args)], st.affects)
+	return query, append(slices.Clip(st.args), st.affects)
 }
 
 func (st stmt) receive(answers pgx.BatchResults) error {

@@ -46,9 +46,9 @@ func (s *sqliteSession) batch(ctx context.Context, stmts []stmt, last bool) erro
 }
 
 func (s *sqliteSession) run(ctx context.Context, st stmt) error {
-	prepared := s.stmts.get(st.sql)
+	prepared := s.stmts.get(st.sql) //nolint:sqlclosecheck // the cache closes it
 	if prepared != nil {
-		prepared = s.StmtContext(ctx, prepared)
+		prepared = s.StmtContext(ctx, prepared) //nolint:sqlclosecheck // the transaction closes it
 	}
 	if st.each == nil {
 		return s.exec(ctx, prepared, st)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/jackc/pgx/v5"
 
 	"gatehouse/db"
@@ -31,21 +32,22 @@ const (
 type postgres struct {
 	admin    string // the URL of its maintenance database
 	template string
-	strategy string // how databases are copied fastest
+	strategy string       // files are copied fastest where nothing is synced
+	user     *flock.Flock // held while this process may use it
 }
 
 // theServer is connected to, or started, when the first test asks for it.
 var theServer = sync.OnceValues(func() (*postgres, error) {
-	admin := os.Getenv("GATEHOUSE_TEST_POSTGRES")
-	if admin == "" {
-		var err error
-		if admin, err = joinServer(); err != nil {
-			return nil, err
-		}
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return prepare(ctx, admin)
+	if admin := os.Getenv("GATEHOUSE_TEST_POSTGRES"); admin != "" {
+		return prepare(ctx, &postgres{admin: admin})
+	}
+	admin, user, err := joinServer()
+	if err != nil {
+		return nil, err
+	}
+	return prepare(ctx, &postgres{admin: admin, user: user, strategy: " STRATEGY file_copy"})
 })
 
 // PostgresURL is the URL of an empty migrated database that is dropped when the
@@ -77,19 +79,19 @@ func (p *postgres) run(tb testing.TB, statement string) {
 }
 
 // prepare makes the template on the server, unless another process did.
-func prepare(ctx context.Context, admin string) (*postgres, error) {
-	c, err := pgx.Connect(ctx, admin)
+func prepare(ctx context.Context, p *postgres) (*postgres, error) {
+	c, err := pgx.Connect(ctx, p.admin)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	p := &postgres{admin: admin, template: templatePrefix + migrationHash()}
+	p.template = templatePrefix + migrationHash()
 	var version int
 	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
 		return nil, err
 	}
-	if version >= 150000 {
-		p.strategy = " STRATEGY file_copy" // on a server without fsync
+	if version < 150000 {
+		p.strategy = "" // there was no other yet
 	}
 	// Released with the connection.
 	if _, err := c.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(crc32.ChecksumIEEE([]byte(p.template)))); err != nil {

@@ -1,14 +1,15 @@
 package dbtest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +26,17 @@ import (
 // superviseVar makes a test binary the supervisor of the folder it names.
 const superviseVar = "GATEHOUSE_TEST_SUPERVISE"
 
+// generation tells servers apart whose test processes agree on other things than
+// those of this source. Raise it with a change of locks, settings or supervisor.
+const generation = 2
+
+// startWithin bounds every wait for another process, which may be stuck.
+const startWithin = time.Minute
+
 // folder is where a user's server lives. The path is short, since the name of a
 // socket has about a hundred characters.
 func folder() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("gatehouse-pg%d", os.Getuid()))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gatehouse-pg%d-%d", generation, os.Getuid()))
 }
 
 func socketFolder(dir string) string { return filepath.Join(dir, "s") }
@@ -41,35 +49,35 @@ func adminURL(dir string) string {
 }
 
 // joinServer makes this process a user of the server, which it starts if nobody
-// has, and returns its URL. The process stays a user until it ends.
-func joinServer() (string, error) {
+// has, and returns its URL. It is a user for as long as the lock stays open.
+func joinServer() (admin string, user *flock.Flock, err error) {
 	bin, err := binaries()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	dir := folder()
 	if err := os.MkdirAll(socketFolder(dir), 0o755); err != nil { //nolint:gosec // the server is another user
-		return "", err
+		return "", nil, err
 	}
 	// While a supervisor stops its server, this waits.
+	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
+	defer cancel()
 	users := flock.New(usersFile(dir))
-	if err := users.RLock(); err != nil {
-		return "", err
+	if _, err := users.TryRLockContext(ctx, lockPoll); err != nil {
+		return "", nil, fmt.Errorf("wait for the last server in %s to stop: %w", dir, err)
 	}
-	stayUser = users
 	start := flock.New(filepath.Join(dir, "start.lock"))
-	if err := start.Lock(); err != nil {
-		return "", err
+	if _, err := start.TryLockContext(ctx, lockPoll); err != nil {
+		return "", nil, fmt.Errorf("wait for another process to start the server in %s: %w", dir, err)
 	}
 	defer func() { _ = start.Unlock() }()
 	if answers(adminURL(dir)) {
-		return adminURL(dir), nil
+		return adminURL(dir), users, nil
 	}
-	return adminURL(dir), startSupervisor(dir, bin)
+	return adminURL(dir), users, startSupervisor(dir, bin)
 }
 
-// stayUser keeps the file open: a collected one would give up its lock.
-var stayUser *flock.Flock
+const lockPoll = 10 * time.Millisecond
 
 func answers(admin string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -84,8 +92,8 @@ func answers(admin string) bool {
 // binaries is the folder of the server's programs.
 func binaries() (string, error) {
 	if initdb, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(initdb); err == nil && hasPrograms(filepath.Dir(real)) {
-			return filepath.Dir(real), nil
+		if target, err := filepath.EvalSymlinks(initdb); err == nil && hasPrograms(filepath.Dir(target)) {
+			return filepath.Dir(target), nil
 		}
 	}
 	if out, err := exec.CommandContext(context.Background(), "pg_config", "--bindir").Output(); err == nil {
@@ -94,9 +102,9 @@ func binaries() (string, error) {
 		}
 	}
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	for i := len(dirs) - 1; i >= 0; i-- {
-		if hasPrograms(dirs[i]) {
-			return dirs[i], nil
+	for _, dir := range slices.Backward(dirs) {
+		if hasPrograms(dir) {
+			return dir, nil
 		}
 	}
 	return "", errors.New("no PostgreSQL server found: install one (apt-get install postgresql, brew install postgresql), put initdb on the PATH, or set GATEHOUSE_TEST_POSTGRES to the URL of a running one")
@@ -129,7 +137,7 @@ func startSupervisor(dir, bin string) error {
 	defer func() { _ = ready.Close() }()
 	// It outlives this process, and shares none of its files but the log and
 	// the pipe: go test waits for whoever holds its output.
-	cmd := exec.CommandContext(context.Background(), self)
+	cmd := exec.CommandContext(context.Background(), self) //nolint:gosec // this very program
 	cmd.Env = append(os.Environ(), superviseVar+"="+dir, "GATEHOUSE_TEST_BIN="+bin)
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
@@ -142,11 +150,13 @@ func startSupervisor(dir, bin string) error {
 	}
 	go func() { _ = cmd.Wait() }()
 	// An empty answer is an end of file: the supervisor died.
-	answer, err := io.ReadAll(ready)
-	if err != nil || string(answer) != answerReady {
-		return fmt.Errorf("start PostgreSQL: %s (see %s)", answer, logFile(dir))
+	_ = ready.SetReadDeadline(time.Now().Add(startWithin))
+	answer, err := bufio.NewReader(ready).ReadString('\n')
+	if answer != answerReady {
+		return fmt.Errorf("start PostgreSQL: %s (%w; see %s)", strings.TrimSpace(answer), err, logFile(dir))
 	}
 	return nil
 }
 
-const answerReady = "ready"
+// answerReady is what the supervisor reports, or else what went wrong.
+const answerReady = "ready\n"
