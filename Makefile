@@ -40,6 +40,7 @@ test: ## Test with the race detector, on SQLite and PostgreSQL
 lint: $(GOLANGCI_LINT) $(REDOCLY) ## Lint the code, the arrows between packages and openapi.yaml
 	$(GOLANGCI_LINT) run $(PACKAGES)
 	scripts/check-arrows $(GOLANGCI_LINT)
+	scripts/check-rule-ids
 	scripts/openapi/lint
 
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt, grouped imports)
