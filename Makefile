@@ -66,11 +66,11 @@ bench: ## Run the benchmarks (BENCH=regexp BENCHTIME=1s)
 fuzz: ## Run every fuzz test for FUZZTIME (20s) each
 	scripts/fuzz $(FUZZTIME)
 
-up: ## Start the service with PostgreSQL and Prometheus in containers
+up: ## Start the service with PostgreSQL and Prometheus in containers (GATEHOUSE_ADMIN_TOKEN=…)
 	docker compose up --detach --build --wait
 
 down: ## Stop what up started; the data stays in its volumes
-	docker compose down
+	GATEHOUSE_ADMIN_TOKEN=not-needed-to-stop docker compose down
 
 $(TOOLS)/golangci-lint-%:
 	@scripts/install-tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $* $@
