@@ -38,7 +38,7 @@ test: ## Test with the race detector, on SQLite and PostgreSQL
 	go test $(RACE) -shuffle=on -count=1 $(PACKAGES)
 
 lint: $(GOLANGCI_LINT) $(REDOCLY) ## Lint the code, the arrows between packages and openapi.yaml
-	$(GOLANGCI_LINT) run $(PACKAGES)
+	$(GOLANGCI_LINT) run --allow-parallel-runners $(PACKAGES)
 	scripts/check-arrows $(GOLANGCI_LINT)
 	scripts/check-rule-ids
 	scripts/openapi/lint
