@@ -78,7 +78,7 @@ func shutdown(ctx context.Context, log *slog.Logger, servers []*http.Server, pat
 		})
 	}
 	if err := group.Wait(); err != nil {
-		log.LogAttrs(ctx, slog.LevelWarn, "requests cut off at shutdown", slog.Duration("after", patience), slog.Any("error", err))
+		log.LogAttrs(ctx, slog.LevelWarn, "requests cut off at shutdown", slog.String("after", patience.String()), slog.Any("error", err))
 	}
 }
 
