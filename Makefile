@@ -13,6 +13,7 @@ GOVULNCHECK   := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 REDOCLY       := scripts/openapi/node_modules/.bin/redocly
 
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+REVISION  := $(shell git rev-parse HEAD 2>/dev/null)
 PACKAGES  ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -25,7 +26,7 @@ help: ## List the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the static binary into bin/
-	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)' -o bin/ ./cmd/...
 
 run: ## Serve on 127.0.0.1:8080 with SQLite in ./gatehouse.db
 	go run ./cmd/gatehouse serve

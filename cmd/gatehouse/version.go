@@ -7,8 +7,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker: see build in the Makefile.
-var version = "dev"
+// Both are set by the linker: see build in the Makefile. Without it the revision is
+// what Go noted by itself.
+var (
+	version  = "dev"
+	revision = ""
+)
 
 // versionCommand prints what was built, from what, by which Go.
 func (p *program) versionCommand() *cobra.Command {
@@ -27,19 +31,17 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// commit is the revision the program was built from, "unknown" outside of a
-// repository, with "+dirty" behind it when files were changed.
+// commit is the revision the program was built from, or "unknown".
 func commit() string {
-	revision, dirty := "unknown", ""
+	if revision != "" {
+		return revision
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				revision = s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				dirty = "+dirty"
+			if s.Key == "vcs.revision" {
+				return s.Value
 			}
 		}
 	}
-	return revision + dirty
+	return "unknown"
 }
