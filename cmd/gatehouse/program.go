@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"gatehouse/cmd/gatehouse/internal/config"
+)
+
+// program is what a run of the program has to do with the outside, so that tests
+// run it in their own process.
+type program struct {
+	stdout   io.Writer
+	stderr   io.Writer
+	environ  []string  // of the form of os.Environ
+	assemble assembler // what serve serves
+}
+
+// run carries out one command line and returns the exit status: 0, or 1 when
+// something failed, which is then said on stderr.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(p.stderr, "gatehouse:", err)
+		return 1
+	}
+	return 0
+}
+
+// root is the command that holds all others. Every setting is a flag of it.
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gatehouse",
+		Short: "Keeps feedback, prompts and the record of coding agents",
+		Long: "Gatehouse stands between people and coding agents. Every setting is a flag, an\n" +
+			"environment variable (--queue-capacity is GATEHOUSE_QUEUE_CAPACITY) or a key of\n" +
+			"the YAML file that --config names, in this order of precedence.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	config.AddFlags(root.PersistentFlags())
+	root.AddCommand(
+		p.configCommand(),
+		p.healthCommand(),
+		p.migrateCommand(),
+		p.serveCommand(),
+		p.versionCommand(),
+	)
+	return root
+}
+
+// settings are the effective settings of a command, and the log they describe.
+func (p *program) settings(cmd *cobra.Command) (config.Settings, *slog.Logger, error) {
+	cfg, err := config.Load(cmd.Flags(), p.environ)
+	if err != nil {
+		return cfg, nil, err
+	}
+	return cfg, newLogger(cfg, p.stderr), nil
+}

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"gatehouse/cmd/gatehouse/internal/config"
+	"gatehouse/db"
+)
+
+// openStore opens the database of the settings. It does not touch the schema.
+func openStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.Store, error) {
+	options := db.Options{URL: cfg.Database, SQLiteSynchronous: db.SynchronousFull, Log: log}
+	if cfg.SQLiteSynchronous == "normal" {
+		options.SQLiteSynchronous = db.SynchronousNormal
+	}
+	if cfg.Postgres() { // on SQLite the store knows best: one writes, the others read
+		options.MaxConnections = cfg.DatabaseMaxConnections
+	}
+	return db.Open(ctx, options)
+}
