@@ -54,14 +54,20 @@ func TestAuthenticate(t *testing.T) {
 	e.serve(t, r).expect(t, 401, "unauthenticated")
 }
 
-// API-25: strangers cannot make the server read a body.
-func TestAuthenticateBeforeBody(t *testing.T) {
+// API-2, API-25: a body is not read for a stranger, nor when it says that it is
+// too large.
+func TestBodyIsNotRead(t *testing.T) {
 	e := newEdge(t)
 	for token, status := range map[string]int{"nobody": 401, "user": 403} {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/sessions/"+ownTask+"/messages", unread{t})
 		r.Header.Set("Authorization", "Bearer "+token)
 		e.serve(t, r).expect(t, status, "")
 	}
+
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/tasks", unread{t})
+	r.ContentLength = 1 << 30
+	r.Header = map[string][]string{"Authorization": {"Bearer user"}, "Content-Type": {"application/json"}}
+	e.serve(t, r).expect(t, 413, "request_too_large")
 }
 
 type unread struct{ t *testing.T }
@@ -79,7 +85,7 @@ func TestLocate(t *testing.T) {
 		"/v1/file-changes/": "file_change_not_found",
 	} {
 		var first problem
-		for i, id := range []string{noTask, foreignTask, "x", strings.ReplaceAll(ownTask, "-", ""), "%00", "%2541", ownTask + "%2F", "{" + ownTask + "}"} {
+		for i, id := range []string{noTask, foreignTask, "x", strings.ReplaceAll(ownTask, "-", ""), "%00", strings.Replace(ownTask, "0", "%2530", 1), ownTask + "%2F", "{" + ownTask + "}"} {
 			a := e.call(t, "GET", path+id, "", "X-Request-Id: same")
 			a.expect(t, 404, code)
 			if p := a.problem(t); i == 0 {

@@ -54,7 +54,7 @@ func isCrossOrigin(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+	return err != nil || !strings.EqualFold(u.Host, r.Host)
 }
 
 func hostName(hostport string) string {
