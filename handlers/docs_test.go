@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 
 // API-11: both forms of the contract say the same, and are not sent twice.
 func TestContractText(t *testing.T) {
-	doc := loadContract(t, contractUnderTest)
+	doc := loadContract(t)
 	k, err := newContract(doc)
 	if err != nil {
 		t.Fatal(err)

@@ -181,7 +181,7 @@ func newEdge(t *testing.T, change ...func(*Options)) *edge {
 
 func optionsUnderTest(t testing.TB, e *edge) Options {
 	return Options{
-		Contract:      loadContract(t, contractUnderTest),
+		Contract:      loadContract(t),
 		Rules:         rulesUnderTest,
 		Register:      e.register,
 		Log:           slog.New(WithRequestID(slog.NewJSONHandler(e.log, nil))),
@@ -192,9 +192,9 @@ func optionsUnderTest(t testing.TB, e *edge) Options {
 	}
 }
 
-func loadContract(t testing.TB, text string) *openapi3.T {
+func loadContract(t testing.TB) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(text))
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(contractUnderTest))
 	if err != nil {
 		t.Fatal(err)
 	}
