@@ -67,6 +67,7 @@ func membersOf[E error](convert func(E) map[string]any) func(error) map[string]a
 // of their resource.
 var dataErrors = []func(error) map[string]any{
 	membersOf(validationMembers),
+	membersOf(unavailableMembers),
 }
 
 func validationMembers(e *domain.ValidationError) map[string]any {

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"net/http"
 	"regexp"
 
 	"github.com/labstack/echo/v4"
@@ -14,6 +15,7 @@ import (
 // context and is written by one step at a time.
 type request struct {
 	id        string
+	http      *http.Request // as it arrived, for the handlers of others: metrics, the contract
 	operation *operation    // nil while it is not known, and where there is none
 	caller    access.Caller // zero before authentication and for public operations
 	taskID    string        // the task that the path leads to; "" where it leads to none
@@ -56,7 +58,7 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 			id = domain.NewID()
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
-		ctx := context.WithValue(c.Request().Context(), requestKey{}, &request{id: id})
+		ctx := context.WithValue(c.Request().Context(), requestKey{}, &request{id: id, http: c.Request()})
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}

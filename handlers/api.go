@@ -1,0 +1,42 @@
+package handlers
+
+import (
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gatehouse/domain/access"
+	"gatehouse/domain/plan"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+	"gatehouse/gen"
+)
+
+// API carries out the operations of openapi.yaml: each converts its request,
+// calls the domain once, and converts the answer. The methods stand in one file
+// per resource.
+type API struct {
+	Access   *access.Service
+	Tasks    *task.Service
+	Sessions *session.Service
+	Plans    *plan.Service
+
+	Readiness Readiness
+	Gatherer  prometheus.Gatherer
+	Version   gen.Version
+	Limits    map[string]int64 // settings that are limits, beyond those of bodies
+	Bodies    BodyLimits
+
+	Contract  *openapi3.T      // as gen embeds it
+
+	contract func() (contract, error)
+	gen.StrictServerInterface
+}
+
+// Register adds a route for each operation.
+func (a *API) Register(e *echo.Echo) {
+	a.contract = sync.OnceValues(func() (contract, error) { return newContract(a.Contract) })
+	gen.RegisterHandlers(e, gen.NewStrictHandler(a, nil))
+}
