@@ -11,12 +11,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"gatehouse/gen/wire"
 	"io"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
@@ -882,7 +882,7 @@ type CreatedToken struct {
 	CreatedAt Time `json:"created_at"`
 
 	// ExpiresAt Null when it does not expire.
-	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
@@ -891,7 +891,7 @@ type CreatedToken struct {
 	Label string `json:"label"`
 
 	// RevokedAt Null, a token is born good.
-	RevokedAt nullable.Nullable[time.Time] `json:"revoked_at"`
+	RevokedAt nullable.Nullable[wire.Time] `json:"revoked_at"`
 
 	// Scope A level; each holds the ones before it (API-20).
 	Scope Scope `json:"scope"`
@@ -1020,7 +1020,7 @@ type Execution struct {
 	EndMessageSeq nullable.Nullable[int64] `json:"end_message_seq"`
 
 	// EndedAt Null while it runs.
-	EndedAt nullable.Nullable[time.Time] `json:"ended_at"`
+	EndedAt nullable.Nullable[wire.Time] `json:"ended_at"`
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
@@ -1570,14 +1570,14 @@ type PromptCreate struct {
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
 // as it never did, and the last one when it did more than once.
 type Receipt struct {
-	AcknowledgedAt nullable.Nullable[time.Time] `json:"acknowledged_at"`
+	AcknowledgedAt nullable.Nullable[wire.Time] `json:"acknowledged_at"`
 	Attachments    []DeliveryAttachment         `json:"attachments"`
-	AttemptedAt    nullable.Nullable[time.Time] `json:"attempted_at"`
-	CancelledAt    nullable.Nullable[time.Time] `json:"cancelled_at"`
+	AttemptedAt    nullable.Nullable[wire.Time] `json:"attempted_at"`
+	CancelledAt    nullable.Nullable[wire.Time] `json:"cancelled_at"`
 
 	// ClientID The caller's id.
 	ClientID   string                       `json:"client_id"`
-	CombinedAt nullable.Nullable[time.Time] `json:"combined_at"`
+	CombinedAt nullable.Nullable[wire.Time] `json:"combined_at"`
 
 	// ConsumedCommentRefs The comments this admission consumed (AD-2).
 	ConsumedCommentRefs []CommentRef `json:"consumed_comment_refs"`
@@ -1590,7 +1590,7 @@ type Receipt struct {
 
 	// Detail What the runner added to the outcome, null when nothing.
 	Detail      nullable.Nullable[string]    `json:"detail"`
-	DiscardedAt nullable.Nullable[time.Time] `json:"discarded_at"`
+	DiscardedAt nullable.Nullable[wire.Time] `json:"discarded_at"`
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
@@ -1604,8 +1604,8 @@ type Receipt struct {
 
 	// Outcome What it was acknowledged with, null before.
 	Outcome          nullable.Nullable[DeliveryOutcome] `json:"outcome"`
-	OutcomeUnknownAt nullable.Nullable[time.Time]       `json:"outcome_unknown_at"`
-	PendingAt        nullable.Nullable[time.Time]       `json:"pending_at"`
+	OutcomeUnknownAt nullable.Nullable[wire.Time]       `json:"outcome_unknown_at"`
+	PendingAt        nullable.Nullable[wire.Time]       `json:"pending_at"`
 
 	// PlanCommentRefs The comments it carries (AD-11).
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
@@ -1616,8 +1616,8 @@ type Receipt struct {
 
 	// RequestedSessionID The session the caller named.
 	RequestedSessionID UUID                         `json:"requested_session_id"`
-	RequeuedAt         nullable.Nullable[time.Time] `json:"requeued_at"`
-	ReservedAt         nullable.Nullable[time.Time] `json:"reserved_at"`
+	RequeuedAt         nullable.Nullable[wire.Time] `json:"requeued_at"`
+	ReservedAt         nullable.Nullable[wire.Time] `json:"reserved_at"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1874,7 +1874,7 @@ type TaskPatch struct {
 }
 
 // Time RFC 3339, UTC, microseconds, `Z` (API-1).
-type Time = time.Time
+type Time = wire.Time
 
 // Token defines model for Token.
 type Token struct {
@@ -1882,7 +1882,7 @@ type Token struct {
 	CreatedAt Time `json:"created_at"`
 
 	// ExpiresAt Null when it does not expire.
-	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
@@ -1891,7 +1891,7 @@ type Token struct {
 	Label string `json:"label"`
 
 	// RevokedAt Null while it is good.
-	RevokedAt nullable.Nullable[time.Time] `json:"revoked_at"`
+	RevokedAt nullable.Nullable[wire.Time] `json:"revoked_at"`
 
 	// Scope A level; each holds the ones before it (API-20).
 	Scope Scope `json:"scope"`
@@ -1939,7 +1939,7 @@ type ToolCall struct {
 // Turn defines model for Turn.
 type Turn struct {
 	// EndedAt Null while it runs.
-	EndedAt nullable.Nullable[time.Time] `json:"ended_at"`
+	EndedAt nullable.Nullable[wire.Time] `json:"ended_at"`
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`

@@ -9,13 +9,13 @@ import (
 )
 
 func workspaceBody(w access.Workspace) gen.Workspace {
-	return gen.Workspace{ID: w.ID, Name: w.Name, CreatedAt: w.CreatedAt}
+	return gen.Workspace{ID: w.ID, Name: w.Name, CreatedAt: at(w.CreatedAt)}
 }
 
 func tokenBody(t access.Token) gen.Token {
 	return gen.Token{
 		ID: t.ID, WorkspaceID: t.WorkspaceID, Scope: gen.Scope(t.Scope), Label: t.Label,
-		CreatedAt: t.CreatedAt, ExpiresAt: nullOr(t.ExpiresAt), RevokedAt: nullOr(t.RevokedAt),
+		CreatedAt: at(t.CreatedAt), ExpiresAt: nullAt(t.ExpiresAt), RevokedAt: nullAt(t.RevokedAt),
 	}
 }
 
@@ -46,7 +46,7 @@ func (a *API) CreateToken(ctx context.Context, r gen.CreateTokenRequestObject) (
 		WorkspaceID: orZero(optionalID(r.Body.WorkspaceID)),
 		Scope:       access.Scope(r.Body.Scope),
 		Label:       orZero(r.Body.Label),
-		ExpiresAt:   r.Body.ExpiresAt,
+		ExpiresAt:   timeOf(r.Body.ExpiresAt),
 	})
 	if err != nil {
 		return nil, err

@@ -1,9 +1,12 @@
 package handlers
 
 import (
+	"time"
+
 	"github.com/oapi-codegen/nullable"
 
 	"gatehouse/domain"
+	"gatehouse/gen"
 )
 
 // each is what convert makes of every item, in a list that is never null.
@@ -21,6 +24,25 @@ func nullOr[T any](p *T) nullable.Nullable[T] {
 		return nullable.NewNullNullable[T]()
 	}
 	return nullable.NewNullableWithValue(*p)
+}
+
+// at is a time on the wire.
+func at(t time.Time) gen.Time { return gen.Time{Time: t} }
+
+// nullAt is the time p points to, or null.
+func nullAt(p *time.Time) nullable.Nullable[gen.Time] {
+	if p == nil {
+		return nullable.NewNullNullable[gen.Time]()
+	}
+	return nullable.NewNullableWithValue(at(*p))
+}
+
+// timeOf is a time of a request, nil when it is absent.
+func timeOf(p *gen.Time) *time.Time {
+	if p == nil {
+		return nil
+	}
+	return new(p.UTC())
 }
 
 // orZero is the value p points to, or the zero value when it is absent.

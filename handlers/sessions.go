@@ -13,7 +13,7 @@ func sessionBody(s session.Session) gen.Session {
 		ID: s.ID, TaskID: s.TaskID, Kind: gen.SessionKind(s.Kind), ParentSessionID: nullOr(s.ParentSessionID),
 		AgentType: nullOr(s.AgentType), Title: s.Title, WorkspacePath: nullOr(s.WorkspacePath),
 		State: gen.SessionState(s.State), AutoRun: s.AutoRun, IncarnationID: s.IncarnationID,
-		LastSeq: s.LastMessageSeq, QueueRevision: s.QueueRevision, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		LastSeq: s.LastMessageSeq, QueueRevision: s.QueueRevision, CreatedAt: at(s.CreatedAt), UpdatedAt: at(s.UpdatedAt),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func taskBody(t task.Task) gen.Task {
 	return gen.Task{
 		ID: t.ID, WorkspaceID: t.WorkspaceID, Title: t.Title, Description: t.Description, Archived: t.Archived,
-		PrimarySessionID: nullOr(t.PrimarySessionID), ChangeSeq: t.ChangeSeq, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		PrimarySessionID: nullOr(t.PrimarySessionID), ChangeSeq: t.ChangeSeq, CreatedAt: at(t.CreatedAt), UpdatedAt: at(t.UpdatedAt),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 func turnBody(t session.Turn) gen.Turn {
 	return gen.Turn{
 		ID: t.ID, SessionID: t.SessionID, State: gen.TurnState(t.State),
-		StartedAt: t.StartedAt, EndedAt: nullOr(t.EndedAt),
+		StartedAt: at(t.StartedAt), EndedAt: nullAt(t.EndedAt),
 	}
 }
 
