@@ -29,6 +29,7 @@ func Plans(t *testing.T, open Open) {
 		"PC-11 content is kept byte for byte":           planText,
 		"API-7 revisions page, the newest first":        planRevisions,
 		"PC-10 a failed publication changes nothing":    planPublication,
+		"a mutation takes the lease where there is one": planLease,
 		"EV-1 stamps name the topics that were touched": planStamps,
 	})
 	comments(t, open)
