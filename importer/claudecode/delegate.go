@@ -129,28 +129,19 @@ func (t *thread) indexChild(ch *child, f *file, report reporter) (*index, error)
 }
 
 // lines reads the thread of ch: its file, and what the main file has of it beyond.
-// A line that both have counts once.
 func lines(ch *child, f *file, limit int, report reporter) iter.Seq2[*record, error] {
-	return func(yield func(*record, error) bool) {
-		seen := map[string]bool{}
+	return once(func(yield func(*record, error) bool) {
 		if f != nil {
 			for rec, err := range f.records(limit, report) {
-				if err == nil && len(ch.lines) > 0 {
-					seen[rec.UUID] = true
-				}
 				if !yield(rec, err) {
 					return
 				}
 			}
 		}
 		for _, at := range ch.lines {
-			rec, err := at.record()
-			if err == nil && rec.UUID != "" && seen[rec.UUID] {
-				continue
-			}
-			if !yield(rec, err) {
+			if !yield(at.record()) {
 				return
 			}
 		}
-	}
+	})
 }

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"crypto/sha256"
-	"hash/maphash"
 	"strconv"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ func digestOf(prompt string) digest {
 func newIndex() *index {
 	return &index{
 		lines: map[string][]ref{}, calls: map[string]*call{},
-		facts: facts{seen: map[uint64]bool{}, summaries: map[string]string{}},
+		facts: facts{seen: uuids{}, summaries: map[string]string{}},
 	}
 }
 
@@ -173,11 +172,8 @@ type facts struct {
 	customTitle string
 	aiTitle     string
 	summaries   map[string]string // by the line they sum up
-	seen        map[uint64]bool   // hashes of the UUIDs of lines
+	seen        uuids             // of all lines
 }
-
-// hashSeed makes hashes of UUIDs, for this process only.
-var hashSeed = maphash.MakeSeed()
 
 func (f *facts) add(r *record) {
 	if f.sessionID == "" && r.speaks() {
@@ -191,7 +187,7 @@ func (f *facts) add(r *record) {
 	}
 	f.speaks = f.speaks || r.speaks()
 	if r.UUID != "" {
-		f.seen[maphash.String(hashSeed, r.UUID)] = true
+		f.seen.add(r.UUID)
 	}
 	switch r.Type {
 	case "summary":
@@ -226,7 +222,7 @@ func (f *facts) addPrompt(r *record) {
 func (f *facts) title() string {
 	summary, leaf := "", ""
 	for of, text := range f.summaries {
-		if f.seen[maphash.String(hashSeed, of)] && (leaf == "" || of < leaf) {
+		if f.seen.has(of) && (leaf == "" || of < leaf) {
 			summary, leaf = text, of
 		}
 	}

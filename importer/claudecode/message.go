@@ -104,7 +104,6 @@ func (t *thread) assemble(first *record, refs []ref) (Message, []*call, error) {
 	m := Message{Role: RoleAssistant, Metadata: map[string]any{}}
 	var texts, thoughts []string
 	var calls []*call
-	seen := map[string]bool{}
 	rec, best := first, (*usage)(nil)
 	stop := ""
 	for i, at := range refs {
@@ -114,10 +113,9 @@ func (t *thread) assemble(first *record, refs []ref) (Message, []*call, error) {
 				return Message{}, nil, err
 			}
 		}
-		if rec.Message == nil || rec.UUID != "" && seen[rec.UUID] {
+		if rec.Message == nil {
 			continue
 		}
-		seen[rec.UUID] = true
 		stop = cmp.Or(rec.Message.StopReason, stop)
 		if u := rec.Message.Usage; u != nil && (best == nil || u.OutputTokens > best.OutputTokens) {
 			best = u

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"bytes"
 	"errors"
+	"hash/maphash"
 	"io"
 	"iter"
 	"unicode/utf8"
@@ -30,6 +31,38 @@ func (f *file) records(limit int, report reporter) iter.Seq2[*record, error] {
 				if !yield(rec, nil) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// hashSeed makes hashes of UUIDs, for this process only.
+var hashSeed = maphash.MakeSeed()
+
+// uuids is a set of UUIDs, by their hashes.
+type uuids map[uint64]bool
+
+func (u uuids) has(id string) bool { return u[maphash.String(hashSeed, id)] }
+
+// add reports whether id is new.
+func (u uuids) add(id string) bool {
+	h := maphash.String(hashSeed, id)
+	had := u[h]
+	u[h] = true
+	return !had
+}
+
+// once passes over records that were there before: a line that was copied, or that
+// the file of a subagent and the mirror in the main file both have.
+func once(records iter.Seq2[*record, error]) iter.Seq2[*record, error] {
+	return func(yield func(*record, error) bool) {
+		seen := uuids{}
+		for rec, err := range records {
+			if err == nil && rec.UUID != "" && !seen.add(rec.UUID) {
+				continue
+			}
+			if !yield(rec, err) {
+				return
 			}
 		}
 	}

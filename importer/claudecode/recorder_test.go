@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -56,6 +57,7 @@ func (r *recorder) Session(_ context.Context, s Session) error {
 // SessionState implements Sink.
 func (r *recorder) SessionState(_ context.Context, s SessionState) error {
 	r.states[s.ID] = s.State
+	r.leave(s.ID) // a run without an end is left by this
 	return nil
 }
 
@@ -100,19 +102,16 @@ func (r *recorder) ExecutionStart(_ context.Context, e ExecutionStart) error {
 // ExecutionEnd implements Sink.
 func (r *recorder) ExecutionEnd(_ context.Context, e ExecutionEnd) error {
 	r.ends[e.ID] = e
+	at := slices.IndexFunc(r.starts, func(s ExecutionStart) bool { return s.ID == e.ID })
+	r.leave(r.starts[at].ChildSessionID)
 	return nil
 }
 
-// leaving makes the recorder know that a child's session state ends its telling:
-// a run that has no end is left by it.
-type leaving struct{ *recorder }
-
-// SessionState implements Sink.
-func (l leaving) SessionState(ctx context.Context, s SessionState) error {
-	if n := len(l.current); n > 0 && l.current[n-1] == s.ID {
-		l.current = l.current[:n-1]
+// leave notes that the run of session that is told, if it is one, is over.
+func (r *recorder) leave(session string) {
+	if n := len(r.current); n > 0 && r.current[n-1] == session {
+		r.current = r.current[:n-1]
 	}
-	return l.recorder.SessionState(ctx, s)
 }
 
 // readAll reads all transcripts at the paths into a recorder each.
@@ -127,7 +126,7 @@ func readAll(t testing.TB, paths ...string) ([]*recorder, *Summary) {
 	for _, f := range found {
 		r := newRecorder(t)
 		var done int64
-		if err := Read(t.Context(), f, leaving{r}, summary, func(n int64) { done += n }); err != nil {
+		if err := Read(t.Context(), f, r, summary, func(n int64) { done += n }); err != nil {
 			t.Fatal(err)
 		}
 		if done != f.Size {

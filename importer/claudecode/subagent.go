@@ -129,9 +129,7 @@ func (r *reader) claim(linked map[string]*child, agent string, c *call, parent s
 
 // find sets where the lines of ch stand.
 func (r *reader) find(ch *child) {
-	if m := r.mirrors[ch.agent]; m != nil {
-		ch.lines = m.lines
-	}
+	ch.lines = r.mirrors[ch.agent]
 	for _, a := range r.agents {
 		if a.id == ch.agent {
 			ch.path, ch.meta, ch.own = a.path, a.meta, true

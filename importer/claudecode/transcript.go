@@ -48,7 +48,7 @@ type reader struct {
 	task       string
 	agents     []*agentFile        // in the session's own folder
 	chains     *sideChains         // side chains within the main file
-	mirrors    map[string]*mirror  // by agent
+	mirrors    map[string][]ref    // copied lines of subagents, by agent
 	mirrored   map[string]string   // agents by the call that mirrors name
 	children   map[string]*child   // by agent
 	endings    map[string][]ending // of work in the background, by agent
@@ -56,15 +56,12 @@ type reader struct {
 	known      *knownTexts
 }
 
-// mirror is a subagent whose lines are copied in the main file.
-type mirror struct{ lines []ref }
-
 func (r *reader) prepare(t Transcript) {
 	for i := range t.agents {
 		r.agents = append(r.agents, &t.agents[i])
 	}
 	r.chains = newSideChains()
-	r.mirrors, r.mirrored, r.children = map[string]*mirror{}, map[string]string{}, map[string]*child{}
+	r.mirrors, r.mirrored, r.children = map[string][]ref{}, map[string]string{}, map[string]*child{}
 	r.endings, r.prompts = map[string][]ending{}, map[string]digest{}
 	r.known = newKnownTexts(knownBytes)
 }
@@ -79,6 +76,7 @@ func (r *reader) tell(ctx context.Context) error {
 	if !x.facts.speaks {
 		r.summary.report(r.main.path, 0, ReasonNoSession)
 		r.progress(r.main.size)
+		r.unlinked()
 		return nil
 	}
 	r.name(x.facts)
@@ -92,7 +90,7 @@ func (r *reader) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.tell(ctx, r.main.records(r.limit, silence), r.main); err != nil {
+	if err := t.tell(ctx, once(r.main.records(r.limit, silence)), r.main); err != nil {
 		return err
 	}
 	if err := t.endOfFile(ctx); err != nil {
@@ -122,7 +120,7 @@ func (r *reader) name(f facts) {
 func (r *reader) indexMain() (*index, error) {
 	x := newIndex()
 	report := r.reporter(r.main)
-	for rec, err := range r.main.records(r.limit, report) {
+	for rec, err := range once(r.main.records(r.limit, report)) {
 		if err != nil {
 			return nil, err
 		}
@@ -141,15 +139,11 @@ func (r *reader) indexMain() (*index, error) {
 }
 
 func (r *reader) addMirror(rec *record) {
-	m := r.mirrors[rec.Data.AgentID]
-	if m == nil {
-		m = &mirror{}
-		r.mirrors[rec.Data.AgentID] = m
-		if rec.ParentToolUseID != "" {
-			r.mirrored[rec.ParentToolUseID] = rec.Data.AgentID
-		}
+	agent := rec.Data.AgentID
+	if len(r.mirrors[agent]) == 0 && rec.ParentToolUseID != "" {
+		r.mirrored[rec.ParentToolUseID] = agent
 	}
-	m.lines = append(m.lines, rec.at)
+	r.mirrors[agent] = append(r.mirrors[agent], rec.at)
 }
 
 func (r *reader) addEndings(x *index) {
