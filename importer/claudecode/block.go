@@ -29,12 +29,39 @@ const (
 	blockImage    = "image"
 )
 
-// content returns the blocks of the message of r. A plain text is one text block.
-func (r *record) content() []block {
-	if r.blocks == nil && r.Message != nil {
-		r.blocks = blocksOf(r.Message.Content)
+// contents is the content of a message.
+type contents []block
+
+// UnmarshalJSONFrom reads a string as one text block, and a list of blocks.
+func (c *contents) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	switch dec.PeekKind() {
+	case '"':
+		var text string
+		err := json.UnmarshalDecode(dec, &text)
+		*c = contents{{Type: blockText, Text: text}}
+		return err
+	case '[':
+		return json.UnmarshalDecode(dec, (*[]block)(c))
+	default:
+		return dec.SkipValue()
 	}
-	return r.blocks
+}
+
+// blockwise reads contents block by block, without the bad ones.
+var blockwise = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, c *contents) error {
+	value, err := dec.ReadValue()
+	if err == nil {
+		*c = blocksOf(value)
+	}
+	return err
+}))
+
+// content returns the blocks of the message of r.
+func (r *record) content() []block {
+	if r.Message == nil {
+		return nil
+	}
+	return r.Message.Content
 }
 
 // blocksOf reads what is a string or a list of blocks. Anything else, and a block

@@ -28,8 +28,7 @@ func (k *knownTexts) overwrite(c *FileChange, e edit) {
 	case before != nil:
 		c.Before, c.After = before, e.content
 	default:
-		text, added := addition(e.path, *e.content)
-		c.Patch, c.LinesAdded = &text, &added
+		c.After = e.content
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"gatehouse/domain"
 )
 
 // edit is what is known of a call that changes a file: from the detail of its
@@ -83,7 +85,7 @@ func editOf(tool string, input jsontext.Value, res toolResult) (edit, bool) {
 		e.fragments = append(e.fragments, fragment{s.OldString, s.NewString})
 		e.replaceAll = append(e.replaceAll, s.ReplaceAll)
 	}
-	return e, e.path != "" && (tool != "Write" || e.content != nil)
+	return e, e.path != "" && len(e.path) <= domain.MaxPath && !domain.HasNUL(e.path) && (tool != "Write" || e.content != nil)
 }
 
 // saysEdited reports whether the text of a result says that a file was changed.

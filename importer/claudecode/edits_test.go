@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -13,9 +14,7 @@ func TestFileChanges(t *testing.T) {
 	updated := "The file /w/a has been updated successfully."
 	detail := func(with entry) entry {
 		d := entry{"filePath": "/w/a", "oldString": "two", "newString": "2", "originalFile": "one\ntwo\ntwo\n", "structuredPatch": []int{}}
-		for k, v := range with {
-			d[k] = v
-		}
+		maps.Copy(d, with)
 		return d
 	}
 	snapshot := func(before, after string) FileChange {
@@ -30,8 +29,8 @@ func TestFileChanges(t *testing.T) {
 	fragment := "--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-two\n+2\n"
 	uncounted := patched(fragment, 1, 1)
 	uncounted.LinesAdded, uncounted.LinesDeleted = nil, nil
-	addedOnly := patched("--- /w/a\n+++ /w/a\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n", 2, 0)
-	addedOnly.LinesDeleted = nil
+	afterOnly := snapshot("", "x\ny")
+	afterOnly.Before = nil
 
 	for name, c := range map[string]struct {
 		tool   string
@@ -59,7 +58,7 @@ func TestFileChanges(t *testing.T) {
 		"unclear edit by a subagent":    {"Edit", edit, "hm", nil, nil},
 		"write of a new file":           {"Write", entry{"file_path": "/w/a", "content": "x\n"}, "ok", entry{"type": "create", "filePath": "/w/a", "content": "x\n"}, []FileChange{created("x\n")}},
 		"write over a file":             {"Write", entry{"file_path": "/w/a", "content": "x\n"}, "ok", entry{"type": "update", "filePath": "/w/a", "content": "x\n", "originalFile": "w\n"}, []FileChange{snapshot("w\n", "x\n")}},
-		"write over an unknown file":    {"Write", entry{"file_path": "/w/a", "content": "x\ny"}, updated, nil, []FileChange{addedOnly}},
+		"write over an unknown file":    {"Write", entry{"file_path": "/w/a", "content": "x\ny"}, updated, nil, []FileChange{afterOnly}},
 		"write of a subagent's file":    {"Write", entry{"file_path": "/w/a", "content": "x\n"}, "File created successfully at: /w/a", nil, []FileChange{created("x\n")}},
 		"write without content":         {"Write", entry{"file_path": "/w/a"}, updated, nil, nil},
 		"several edits":                 {"MultiEdit", entry{"file_path": "/w/a"}, "ok", entry{"filePath": "/w/a", "originalFileContents": "a b\n", "edits": []entry{{"old_string": "a", "new_string": "1"}, {"old_string": "1 b", "new_string": "2"}}}, []FileChange{snapshot("a b\n", "2\n")}},
@@ -93,8 +92,8 @@ func TestOverwriteOfKnownText(t *testing.T) {
 	if over.Before == nil || *over.Before != "one\n2\n" || *over.After != "three\n" || over.ChangeType != Modified {
 		t.Errorf("first overwrite %+v, want a snapshot of what was there", over)
 	}
-	if blind := r.messages[9].FileChanges[0]; blind.Before != nil || blind.Patch == nil || blind.LinesDeleted != nil {
-		t.Errorf("second overwrite %+v, want a patch: the text in between is not known", blind)
+	if blind := r.messages[9].FileChanges[0]; blind.Before != nil || blind.Patch != nil || *blind.After != "four\n" {
+		t.Errorf("second overwrite %+v, want the text after alone: that in between is not known", blind)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unicode/utf8"
 )
 
 // FuzzTranscript: whatever a file holds, it is read to its end, told in order, and
@@ -31,6 +32,14 @@ func FuzzTranscript(f *testing.F) {
 			t.Error("two readings differ")
 		}
 		for i, m := range first.messages {
+			if !utf8.ValidString(m.Content + m.Thinking) {
+				t.Error("text that is no UTF-8")
+			}
+			for _, c := range m.ToolCalls {
+				if !utf8.ValidString(c.Arguments + c.Summary) {
+					t.Error("arguments that are no UTF-8")
+				}
+			}
 			if m.ID != second.messages[i].ID {
 				t.Error("two readings differ")
 			}

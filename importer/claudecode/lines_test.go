@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,9 +25,7 @@ func (s *script) line(kind string, message any, with ...entry) entry {
 		"timestamp": "2031-01-02T03:04:" + strconv.Itoa(10+s.n%50) + ".000Z", "message": message,
 	}
 	for _, w := range with {
-		for k, v := range w {
-			e[k] = v
-		}
+		maps.Copy(e, w)
 	}
 	return e
 }
@@ -107,4 +106,13 @@ func readFiles(t testing.TB, files map[string]string) (*recorder, *Summary) {
 func readText(t testing.TB, text string) (*recorder, *Summary) {
 	t.Helper()
 	return readFiles(t, map[string]string{testSession + ".jsonl": text})
+}
+
+// skips counts reasons as a summary does.
+func skips(reasons ...Reason) map[Reason]int {
+	counts := make(map[Reason]int)
+	for _, r := range reasons {
+		counts[r]++
+	}
+	return counts
 }

@@ -40,16 +40,16 @@ func (t *thread) prompt(ctx context.Context, r *record) error {
 	text, command := r.promptText()
 	m := Message{ID: t.lineID(r, 0), Role: RoleUser, Content: text, Settled: true}
 	if command != "" {
-		m.Metadata = map[string]any{"command": clip(command, domain.MaxShortText)}
+		m.Metadata = map[string]any{"command": title(command)}
 	}
 	return t.add(ctx, m)
 }
 
 // notice tells what the program said in the conversation.
-func (t *thread) notice(ctx context.Context, r *record, text, kind string) error {
+func (t *thread) notice(ctx context.Context, r *record, text string, kind saying) error {
 	return t.add(ctx, Message{
 		ID: t.lineID(r, 0), Role: RoleSystem, Type: TypeNotice, Content: text,
-		Metadata: map[string]any{"notice": kind}, Settled: true,
+		Metadata: map[string]any{"notice": kind.notice()}, Settled: true,
 	})
 }
 
@@ -62,7 +62,7 @@ func (t *thread) answers(ctx context.Context, r *record) error {
 			m.Metadata["is_error"] = true
 		}
 		if c := t.index.calls[a.call]; c != nil {
-			m.Metadata["tool"] = clip(c.name, domain.MaxShortText)
+			m.Metadata["tool"] = title(c.name)
 		}
 		if err := t.add(ctx, m); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (t *thread) assemble(first *record, refs []ref) (Message, []*call, error) {
 
 // toolCall adds a call to m, with what it changed if it was successful.
 func (t *thread) toolCall(m *Message, b block) (*call, error) {
-	arguments := string(b.Input)
+	arguments := strings.ToValidUTF8(string(b.Input), "\uFFFD")
 	if arguments == "" {
 		arguments = "{}"
 	}
@@ -169,7 +169,7 @@ func (t *thread) toolCall(m *Message, b block) (*call, error) {
 // describe notes in m what the model's interface said of the message.
 func describe(m *Message, first *record, u *usage) {
 	if first.Message.Model != "" {
-		m.Metadata["model"] = clip(first.Message.Model, domain.MaxShortText)
+		m.Metadata["model"] = title(first.Message.Model)
 	}
 	if first.IsAPIError {
 		m.Metadata["is_error"] = true

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -26,28 +25,6 @@ func patch(path string, fragments []fragment) (text string, added, deleted int64
 		hunks.WriteString(body)
 	}
 	return header(path) + hunks.String(), added, deleted
-}
-
-// addition is a patch that adds all lines of text to what nobody knows.
-func addition(path, text string) (diff string, added int64) {
-	if text == "" {
-		return header(path), 0
-	}
-	lines := strings.SplitAfter(text, "\n")
-	ended := lines[len(lines)-1] == ""
-	if ended {
-		lines = lines[:len(lines)-1]
-	}
-	var b strings.Builder
-	b.WriteString(header(path))
-	fmt.Fprintf(&b, "@@ -0,0 +1,%d @@\n", len(lines))
-	for _, l := range lines {
-		b.WriteString("+" + l)
-	}
-	if !ended {
-		b.WriteString("\n\\ No newline at end of file\n")
-	}
-	return b.String(), int64(len(lines))
 }
 
 func header(path string) string { return "--- " + path + "\n+++ " + path + "\n" }

@@ -22,13 +22,20 @@ const (
 	saysOutput              // what a command of the person printed
 )
 
-// notices names the sayings that are notices, for their metadata.
-var notices = map[saying]string{
-	saysMeta:         "meta",
-	saysNotification: "notification",
-	saysSummary:      "compact_summary",
-	saysInterrupt:    "interrupt",
-	saysOutput:       "command_output",
+// notice names a saying that is a notice, for its metadata.
+func (s saying) notice() string {
+	switch s {
+	case saysMeta:
+		return "meta"
+	case saysNotification:
+		return "notification"
+	case saysSummary:
+		return "compact_summary"
+	case saysInterrupt:
+		return "interrupt"
+	default:
+		return "command_output"
+	}
 }
 
 // openings tells sayings by how their text begins.
@@ -105,11 +112,12 @@ const titleLength = 100
 
 var whiteSpace = regexp.MustCompile(`\s+`)
 
-// title makes one line of text that fits a title.
+// title makes one line of text that fits a title, or another short text.
 func title(text string) string {
 	if len(text) > domain.MaxPath { // a prompt may be long; its start will do
 		text = clip(text, domain.MaxPath)
 	}
+	text, _ = domain.ReplaceNUL(text)
 	text = strings.TrimSpace(whiteSpace.ReplaceAllString(text, " "))
 	if runes := []rune(text); len(runes) > titleLength {
 		text = strings.TrimSpace(string(runes[:titleLength-1])) + "…"

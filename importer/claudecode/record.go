@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"errors"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -32,19 +33,18 @@ type record struct {
 	Content          jsontext.Value `json:"content"`
 	Attachment       *attachment    `json:"attachment"`
 
-	at     ref
-	line   int
-	blocks []block // of the message, once asked for
+	at   ref
+	line int
 }
 
 // apiMessage is the message of a line as the model's interface gives it.
 type apiMessage struct {
-	ID         string         `json:"id"`
-	Model      string         `json:"model"`
-	Role       string         `json:"role"`
-	Content    jsontext.Value `json:"content"`
-	StopReason string         `json:"stop_reason"`
-	Usage      *usage         `json:"usage"`
+	ID         string   `json:"id"`
+	Model      string   `json:"model"`
+	Role       string   `json:"role"`
+	Content    contents `json:"content"`
+	StopReason string   `json:"stop_reason"`
+	Usage      *usage   `json:"usage"`
 }
 
 type usage struct {
@@ -72,7 +72,17 @@ type attachment struct {
 // spoil is worth more than the strictness.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-func (r *record) decode(text []byte) error { return json.Unmarshal(text, r, lenient) }
+// decode reads text. Where the content of a message holds a block of another shape,
+// it is read once more, block by block.
+func (r *record) decode(text []byte) error {
+	blank := *r
+	err := json.Unmarshal(text, r, lenient)
+	if _, shape := errors.AsType[*json.SemanticError](err); shape {
+		*r = blank
+		return json.Unmarshal(text, r, lenient, blockwise)
+	}
+	return err
+}
 
 // unwrap returns the line that an agent_progress line mirrors, at the place of the
 // mirror, and any other record as it is.

@@ -153,8 +153,11 @@ func (r *recorder) changes(session string) map[string]int {
 	for _, m := range r.messages {
 		for _, c := range m.FileChanges {
 			form := "snapshot"
-			if c.Patch != nil {
+			switch {
+			case c.Patch != nil:
 				form = "patch"
+			case c.ChangeType == Modified && c.Before == nil:
+				form = "overwrite"
 			}
 			if session == m.SessionID {
 				counts[fmt.Sprintf("%s %s", c.ChangeType, form)]++

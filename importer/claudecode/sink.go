@@ -134,12 +134,13 @@ const (
 )
 
 // FileChange is what one successful call did to one file: whole texts where they
-// are known, else a patch (HI-32).
+// are known, else a patch (HI-32). A modified file with After alone was written over
+// without that anybody knew what was there.
 type FileChange struct {
 	Path         string // as reported
 	OldPath      string
 	ChangeType   ChangeType
-	Before       *string // nil for a new file
+	Before       *string // nil for a new file, and when it is not known
 	After        *string
 	Patch        *string // instead of Before and After
 	LinesAdded   *int64  // of a patch; nil when not known

@@ -42,7 +42,7 @@ type Summary struct {
 
 // NewSummary returns a summary of nothing, ready to count.
 func NewSummary() *Summary {
-	return &Summary{Skipped: map[Reason]int{}, Problems: []Problem{}}
+	return &Summary{Skipped: make(map[Reason]int), Problems: []Problem{}}
 }
 
 func (s *Summary) report(file string, line int, reason Reason) {

@@ -80,7 +80,7 @@ func (t *thread) line(ctx context.Context, r *record) error {
 	}
 	switch {
 	case r.Type == "system" && r.Subtype == "local_command":
-		return t.notice(ctx, r, plainText(blocksOf(r.Content)), notices[saysOutput])
+		return t.notice(ctx, r, plainText(blocksOf(r.Content)), saysOutput)
 	case !r.speaks():
 		return nil
 	case r.Type == typeAssistant:
@@ -94,12 +94,12 @@ func (t *thread) line(ctx context.Context, r *record) error {
 	case saysPrompt:
 		return t.prompt(ctx, r)
 	case saysInterrupt:
-		if err := t.notice(ctx, r, plainText(r.content()), notices[says]); err != nil {
+		if err := t.notice(ctx, r, plainText(r.content()), says); err != nil {
 			return err
 		}
 		return t.endTurn(ctx, StateCancelled, t.clock)
 	default:
-		return t.notice(ctx, r, plainText(r.content()), notices[says])
+		return t.notice(ctx, r, plainText(r.content()), says)
 	}
 }
 

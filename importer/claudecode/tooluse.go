@@ -52,7 +52,7 @@ func resultText(v jsontext.Value) string {
 	if text := plainText(blocks); text != "" || len(blocks) == 0 {
 		return text
 	}
-	return string(v)
+	return strings.ToValidUTF8(string(v), "\uFFFD")
 }
 
 // failed reports whether the call failed, was rejected or was interrupted.
