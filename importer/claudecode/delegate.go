@@ -90,6 +90,7 @@ func (t *thread) tellRun(ctx context.Context, ch *child, k int, message string, 
 		return err
 	}
 	if ended {
+		metrics.Model = cmp.Or(metrics.Model, x.facts.model)
 		if at.IsZero() {
 			at = sub.clock
 		}

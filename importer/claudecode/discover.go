@@ -53,6 +53,7 @@ func Discover(paths []string) ([]Transcript, error) {
 	var found []Transcript
 	seen := map[string]bool{}
 	for _, root := range paths {
+		root = followed(root)
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -79,6 +80,19 @@ func Discover(paths []string) ([]Transcript, error) {
 		}
 	}
 	return found, nil
+}
+
+// followed is where a path leads that was asked for and is a link. Links within a
+// folder are not followed.
+func followed(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 func isSession(name string) bool {

@@ -16,6 +16,7 @@ type facts struct {
 	firstPrompt digest // of the first user line
 	hasPrompt   bool
 	speaks      bool
+	model       string // of the first answer
 	customTitle string
 	aiTitle     string
 	summaries   map[string]string // by the line they sum up
@@ -45,6 +46,10 @@ func (f *facts) add(r *record) {
 		f.aiTitle = title(r.AITitle)
 	case typeUser:
 		f.addPrompt(r)
+	case typeAssistant:
+		if r.speaks() && f.model == "" && !r.IsAPIError {
+			f.model = title(r.Message.Model)
+		}
 	}
 }
 

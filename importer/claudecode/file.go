@@ -37,6 +37,8 @@ type ref struct {
 	size int
 }
 
+var errChanged = errors.New("read transcript: the file was changed while it was read")
+
 // record reads the value again.
 func (r ref) record() (*record, error) {
 	text := make([]byte, r.size)
@@ -45,7 +47,7 @@ func (r ref) record() (*record, error) {
 	}
 	rec := &record{at: r}
 	if err := rec.decode(text); err != nil {
-		return nil, fmt.Errorf("read transcript: the file was changed while it was read: %w", err)
+		return nil, errChanged // the cause may hold text of the file
 	}
 	return rec.unwrap(), nil
 }

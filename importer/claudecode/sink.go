@@ -37,7 +37,7 @@ const (
 type Task struct {
 	ID        string
 	Title     string    // the summary of the transcript, else the start of its first prompt
-	CreatedAt time.Time // of the first line that tells
+	CreatedAt time.Time // of its first line; zero when no line tells
 }
 
 // Kind says what a session is for.
@@ -108,8 +108,8 @@ type Message struct {
 	ToolCalls   []ToolCall
 	ToolCallID  string         // of a tool's message: the call it answers
 	Metadata    map[string]any // never nil
-	CreatedAt   time.Time
-	FileChanges []FileChange // of the calls of this message
+	CreatedAt   time.Time      // zero when no line up to it tells
+	FileChanges []FileChange   // of the calls of this message
 	// Settled is false when the file ends before it is sure that nothing is added:
 	// a grown file may then give the same message with more content, more calls or
 	// the changes of calls whose results are not there yet.
@@ -173,7 +173,7 @@ type ExecutionEnd struct {
 	At      time.Time
 }
 
-// Metrics is what a finished run reported of itself. What it did not report is nil.
+// Metrics is what a finished run reported of itself, and the model of its answers. What it did not report is nil.
 type Metrics struct {
 	Model       string
 	TotalTokens *int64
