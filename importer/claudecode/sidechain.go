@@ -18,7 +18,7 @@ func newSideChains() *sideChains { return &sideChains{roots: map[string]*chain{}
 
 func (s *sideChains) add(r *record) {
 	c := s.roots[r.ParentUUID]
-	if r.ParentUUID == "" || c == nil {
+	if c == nil {
 		c = &chain{}
 		if r.speaks() {
 			c.prompt = digestOf(plainText(r.content()))

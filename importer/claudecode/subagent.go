@@ -151,7 +151,8 @@ func (ch *child) run(id string) int {
 }
 
 // ended tells how run k of ch ended, if it did. What was launched in the background
-// ends with the news of it, and no later than the next run begins.
+// ends with the news of it, and no later than the next run begins; a launch reports
+// no usage (SC-9), only the news may.
 func (r *reader) ended(ch *child, k int) (status State, m Metrics, at time.Time, ok bool) {
 	c := ch.runs[k]
 	last := k == len(ch.runs)-1

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -225,5 +226,24 @@ func TestResumedAgent(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"go", "", "first", "one", "done", "", "more", "two", "done", "done"}, order); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
+// News of a run in the background ends that run, not one that began later.
+func TestResumedInBackground(t *testing.T) {
+	launched := entry{"isAsync": true, "status": "async_launched", "agentId": "a1"}
+	done := "<task-notification><task-id>a1</task-id><status>completed</status></task-notification>"
+	s := &script{}
+	first := []entry{
+		s.prompt("go"), s.calls("m1", "c1", "Task", task("first")), s.answers("c1", "Async agent launched successfully.", launched),
+		s.prompt(done), s.calls("m2", "c2", "Task", task("more")), s.answers("c2", "Async agent launched successfully.", launched),
+	}
+	r, _ := readText(t, text(first...))
+	if diff := cmp.Diff([]run{{"a1", StateCompleted, 0}, {"a1", StateRunning, 0}}, r.runs()); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	r, _ = readText(t, text(append(first, s.prompt(strings.Replace(done, "completed", "failed", 1)))...))
+	if diff := cmp.Diff([]run{{"a1", StateCompleted, 0}, {"a1", StateFailed, 0}}, r.runs()); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }

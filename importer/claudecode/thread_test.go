@@ -120,6 +120,20 @@ func TestCutTurn(t *testing.T) {
 	}
 }
 
+// A prompt behind a message settles it: nothing is added any more.
+func TestSettledByPrompt(t *testing.T) {
+	s := &script{}
+	r, _ := readText(t, text(s.prompt("go"), s.says("m1", "done"), s.prompt("more")))
+	if !r.messages[1].Settled {
+		t.Error("the message before the prompt is not settled")
+	}
+	stop := s.line("assistant", entry{"id": "m", "stop_reason": "end_turn", "content": "done"})
+	r, _ = readText(t, text(s.prompt("go"), stop))
+	if !r.messages[1].Settled {
+		t.Error("the message that the model finished is not settled")
+	}
+}
+
 // A session that no UUID names has a derived id, the same every time.
 func TestSessionWithoutUUID(t *testing.T) {
 	s := &script{}

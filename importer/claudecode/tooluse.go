@@ -108,9 +108,6 @@ func (res toolResult) delegation() (d delegation, m Metrics) {
 		d.IsAsync = strings.HasPrefix(res.text, "Async agent launched")
 	}
 	d.IsAsync = d.IsAsync || strings.HasSuffix(d.Status, "_launched") || strings.HasSuffix(d.Status, "_spawned")
-	if d.IsAsync {
-		m = Metrics{} // a launch reports no usage (SC-9)
-	}
 	return d, m
 }
 
