@@ -1,6 +1,10 @@
 package claudecode
 
-import "slices"
+import (
+	"slices"
+
+	"gatehouse/domain/history"
+)
 
 // change makes a file change of e by what is known of the file (HI-32), and
 // remembers what it left there.
@@ -35,7 +39,7 @@ func (k *knownTexts) overwrite(c *FileChange, e edit) {
 // edit is a change of a part of a file whose whole text is known before, or that
 // is new. It reports false for any other.
 func (k *knownTexts) edit(c *FileChange, e edit) bool {
-	isNew := len(e.fragments) > 0 && e.fragments[0].before == "" && (e.original == nil || *e.original == "")
+	isNew := len(e.fragments) > 0 && e.fragments[0].Before == "" && (e.original == nil || *e.original == "")
 	before := ""
 	switch {
 	case e.original != nil:
@@ -59,7 +63,7 @@ func (k *knownTexts) edit(c *FileChange, e edit) bool {
 
 // fragment is a change of which no more than the edited part is known.
 func (k *knownTexts) fragment(c *FileChange, e edit) {
-	text, added, deleted := patch(e.path, e.fragments)
+	text, added, deleted := history.FragmentPatch(e.path, e.fragments)
 	c.Patch = &text
 	if !slices.Contains(e.replaceAll, true) { // else nobody said how often
 		c.LinesAdded, c.LinesDeleted = &added, &deleted

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"gatehouse/domain"
+	"gatehouse/domain/history"
 )
 
 // edit is what is known of a call that changes a file: from the detail of its
@@ -14,7 +15,7 @@ import (
 // and not read.
 type edit struct {
 	path       string
-	fragments  []fragment
+	fragments  []history.Fragment
 	replaceAll []bool
 	original   *string // the whole text before
 	content    *string // the whole text after, of Write
@@ -82,7 +83,7 @@ func editOf(tool string, input jsontext.Value, res toolResult) (edit, bool) {
 		e.created = strings.HasPrefix(res.text, "File created successfully")
 	}
 	for _, s := range steps {
-		e.fragments = append(e.fragments, fragment{s.OldString, s.NewString})
+		e.fragments = append(e.fragments, history.Fragment{Before: s.OldString, After: s.NewString})
 		e.replaceAll = append(e.replaceAll, s.ReplaceAll)
 	}
 	return e, e.path != "" && len(e.path) <= domain.MaxPath && !domain.HasNUL(e.path) && (tool != "Write" || e.content != nil)
@@ -103,14 +104,14 @@ func (res toolResult) saysEdited() bool {
 func (e edit) apply(text string) (string, bool) {
 	for i, f := range e.fragments {
 		switch {
-		case f.before == "" && text == "":
-			text = f.after
-		case f.before == "" || !strings.Contains(text, f.before):
+		case f.Before == "" && text == "":
+			text = f.After
+		case f.Before == "" || !strings.Contains(text, f.Before):
 			return "", false
 		case e.replaceAll[i]:
-			text = strings.ReplaceAll(text, f.before, f.after)
+			text = strings.ReplaceAll(text, f.Before, f.After)
 		default:
-			text = strings.Replace(text, f.before, f.after, 1)
+			text = strings.Replace(text, f.Before, f.After, 1)
 		}
 	}
 	return text, true

@@ -112,26 +112,3 @@ func TestKnownTextsAreBounded(t *testing.T) {
 		t.Errorf("%d texts of %d bytes, want none", len(k.byKey), k.size)
 	}
 }
-
-// A fragment that ends in the middle of a line shows no missing line end, unless
-// that is what was edited.
-func TestPatch(t *testing.T) {
-	for _, c := range []struct {
-		fragment       fragment
-		want           string
-		added, deleted int64
-	}{
-		{fragment{"a", "a\nb"}, "@@ -1 +1,2 @@\n a\n+b\n", 1, 0},
-		{fragment{"a\n", ""}, "@@ -1 +0,0 @@\n-a\n", 0, 1},
-		{fragment{"a\n", "a"}, "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n", 1, 1},
-		{fragment{"--- a", "+++ b"}, "@@ -1 +1 @@\n---- a\n++++ b\n", 1, 1},
-	} {
-		got, added, deleted := patch("f", []fragment{c.fragment})
-		if diff := cmp.Diff("--- f\n+++ f\n"+c.want, got); diff != "" {
-			t.Errorf("patch of %q (-want +got):\n%s", c.fragment, diff)
-		}
-		if added != c.added || deleted != c.deleted {
-			t.Errorf("patch of %q: +%d -%d, want +%d -%d", c.fragment, added, deleted, c.added, c.deleted)
-		}
-	}
-}

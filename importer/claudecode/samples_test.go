@@ -120,6 +120,11 @@ func TestSampleSideChain(t *testing.T) {
 	if diff := cmp.Diff(want, r.count(r.sessions[0].ID)); diff != "" {
 		t.Errorf("messages of the main session (-want +got):\n%s", diff)
 	}
+	for _, m := range r.of(r.sessions[1].ID) {
+		if !m.Settled {
+			t.Errorf("message %s of a run that ended is not settled", m.ID)
+		}
+	}
 	end := r.ends[r.starts[0].ID]
 	if end.Metrics.TotalTokens == nil || end.Metrics.ToolUses == nil || *end.Metrics.ToolUses != 2 {
 		t.Errorf("metrics %+v, want those of the result", end.Metrics)

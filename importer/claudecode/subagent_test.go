@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,6 +245,26 @@ func TestResumedInBackground(t *testing.T) {
 	}
 	r, _ = readText(t, text(append(first, s.prompt(strings.Replace(done, "completed", "failed", 1)))...))
 	if diff := cmp.Diff([]run{{"a1", StateCompleted, 0}, {"a1", StateFailed, 0}}, r.runs()); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+
+	silent := append(slices.Delete(slices.Clone(first), 3, 4), s.prompt(strings.Replace(done, "completed", "failed", 1)))
+	r, _ = readText(t, text(silent...))
+	if diff := cmp.Diff([]run{{"a1", StateCompleted, 0}, {"a1", StateFailed, 0}}, r.runs()); diff != "" {
+		t.Errorf("runs, without news of the first (-want +got):\n%s", diff)
+	}
+}
+
+// An agent belongs to the session that called it first: a file that names its own
+// agent, or one of another session, is followed no further.
+func TestAgentThatCallsItself(t *testing.T) {
+	s := &script{}
+	r, _ := readFiles(t, map[string]string{
+		testSession + ".jsonl": text(s.prompt("go"), s.calls("m1", "c1", "Task", task("left")), s.answers("c1", "done", answered("a1"))),
+		testSession + "/subagents/agent-a1.jsonl": text(s.prompt("left", ofAgent("a1")), s.calls("x1", "n1", "Task", task("self"), ofAgent("a1")),
+			s.answers("n1", "done", answered("a1"), ofAgent("a1"))),
+	})
+	if diff := cmp.Diff([]run{{"a1", StateCompleted, 3}, {"n1", StateCompleted, 0}}, r.runs()); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
