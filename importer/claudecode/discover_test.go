@@ -1,0 +1,62 @@
+package claudecode
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Sessions are found in folders and by name, each once, with the subagents of their
+// own folder; what else lies about is left alone.
+func TestDiscover(t *testing.T) {
+	folder := write(t, map[string]string{
+		"p/one.jsonl":                             "1234",
+		"p/one/subagents/agent-b.jsonl":           "12",
+		"p/one/subagents/agent-b.meta.json":       `{"agentType":"helper","toolUseId":"c1"}`,
+		"p/one/subagents/wf/agent-a.jsonl":        "1",
+		"p/one/subagents/wf/journal.jsonl":        "x",
+		"p/one/subagents/agent-acompact-1.jsonl":  "x",
+		"p/one/subagents/agent-b c.jsonl":         "x",
+		"p/one/tool-results/output.txt":           "x",
+		"p/agent-beside.jsonl":                    "x",
+		"q/two.jsonl":                             "",
+		"q/agent-c.meta.json":                     "{",
+		"q/two/subagents/agent-c.jsonl":           "x",
+		"q/two/subagents/agent-c.meta.json":       "{",
+		"q/two/subagents/agent-d.jsonl/nope.json": "",
+	})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(folder, "p"), link); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Discover([]string{filepath.Join(folder, "q", "two.jsonl"), folder, link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type transcript struct {
+		Path   string
+		Size   int64
+		Agents []string
+	}
+	var got []transcript
+	for _, f := range found {
+		path, err := filepath.Rel(folder, f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := transcript{Path: path, Size: f.Size}
+		for _, a := range f.agents {
+			tr.Agents = append(tr.Agents, a.id+" "+a.meta.AgentType)
+		}
+		got = append(got, tr)
+	}
+	want := []transcript{{"q/two.jsonl", 1, []string{"c "}}, {"p/one.jsonl", 7, []string{"a ", "b helper"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("transcripts (-want +got):\n%s", diff)
+	}
+	if _, err := Discover([]string{filepath.Join(folder, "missing")}); err == nil {
+		t.Error("a path that is not there: no error")
+	}
+}
