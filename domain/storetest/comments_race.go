@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,7 +116,7 @@ func raceReplays(t *testing.T, w *planWorld) {
 func raceSaves(t *testing.T, w *planWorld) {
 	ids := make([]string, racers)
 	race(func(i int) {
-		p, err := w.plans.Save(t.Context(), plan.SaveRequest{TaskID: w.taskID, Content: fmt.Sprint(i)})
+		p, err := w.plans.Save(t.Context(), plan.SaveRequest{TaskID: w.taskID, Content: strconv.Itoa(i)})
 		if err != nil {
 			t.Errorf("save: %v", err)
 		}
