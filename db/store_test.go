@@ -11,6 +11,7 @@ import (
 func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
 		"access":   storetest.Access,
+		"plans":    storetest.Plans,
 		"sessions": storetest.Sessions,
 		"tasks":    storetest.Tasks,
 	} {
@@ -20,4 +21,14 @@ func TestStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// PC-12: two processes on one database. Nothing but the database is between them.
+func TestPlansOfTwoProcesses(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		storetest.PlansOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
+			url := newURL(tb)
+			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
+		})
+	})
 }

@@ -40,6 +40,8 @@ type outcome struct {
 	attrs    []slog.Attr // ids and numbers for the log, should publishing fail (PC-10)
 }
 
+func (o outcome) nothing() bool { return !o.plan && !o.comments }
+
 func (o outcome) change() event.Change { return event.Change{Plan: o.plan, Comments: o.comments} }
 
 // ofPlan is the outcome of a change of p.
@@ -71,7 +73,7 @@ func (s *Service) mutate(ctx context.Context, taskID string, decide func(ctx con
 			if err := t.RequireActive(); err != nil {
 				return err
 			}
-			if done, err = decide(ctx, tx); err != nil || !(done.plan || done.comments) {
+			if done, err = decide(ctx, tx); err != nil || done.nothing() {
 				return err
 			}
 			seq, err = tx.Stamp(ctx, taskID, done.change())

@@ -13,6 +13,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
@@ -22,6 +23,7 @@ type Store interface {
 	Access() access.Store
 	Tasks() task.Store
 	Sessions() session.Store
+	Plans() plan.Store
 }
 
 // Open returns a store of its own for a test.
