@@ -29,7 +29,7 @@ type API struct {
 	Limits    map[string]int64 // settings that are limits, beyond those of bodies
 	Bodies    BodyLimits
 
-	Contract  *openapi3.T      // as gen embeds it
+	Contract *openapi3.T // as gen embeds it
 
 	contract func() (contract, error)
 	gen.StrictServerInterface

@@ -51,7 +51,9 @@ func (p *program) root() *cobra.Command {
 		p.healthCommand(),
 		p.migrateCommand(),
 		p.serveCommand(),
+		p.tokenCommand(),
 		p.versionCommand(),
+		p.workspaceCommand(),
 	)
 	return root
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
+
+	"gatehouse/domain"
 )
 
 // stage is how far a server has come: starting, serving an app, ending. Listeners
@@ -51,12 +54,14 @@ func (s *stage) handler(of func(*app) http.Handler) http.Handler {
 			header := w.Header()
 			header.Set("Content-Type", "application/problem+json")
 			header.Set("Retry-After", "1")
+			id := domain.NewID()
+			header.Set("X-Request-Id", id)
 			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte(startingProblem)) // a client that has gone is told nothing
+			_, _ = fmt.Fprintf(w, startingProblem, id) // a client that has gone is told nothing
 		}
 	})
 }
 
 // startingProblem is the problem "unavailable" of openapi.yaml (API-4).
-const startingProblem = `{"type":"urn:gatehouse:problem:unavailable","title":"Service Unavailable","status":503,` +
-	`"detail":"The server is starting; try again.","code":"unavailable"}` + "\n"
+const startingProblem = `{"type":"urn:gatehouse:problem:unavailable","title":"Unavailable","status":503,` +
+	`"detail":"The server is starting; try again.","code":"unavailable","request_id":"%s"}` + "\n"

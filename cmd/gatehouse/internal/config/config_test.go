@@ -131,8 +131,6 @@ func TestRefusals(t *testing.T) { // OP-2
 		{name: "origin with a path", args: []string{"--cors-origins=https://a.test/"}, wants: []string{"cors-origins"}},
 		{name: "ingestion below the rest", args: []string{"--max-ingest-body-bytes=1MiB"}, wants: []string{"max-ingest-body-bytes"}},
 		{name: "same address twice", args: []string{"--metrics-listen=127.0.0.1:8080"}, wants: []string{"metrics-listen"}},
-		{name: "hook without a key", args: []string{"--hook-url=https://h.test/"}, wants: []string{"hook-secret"}},
-		{name: "slow hook", args: []string{"--hook-timeout=11s"}, wants: []string{"hook-timeout"}},
 		{name: "traces to nowhere", args: []string{"--otlp-endpoint=localhost:4318"}, wants: []string{"otlp-endpoint"}},
 		{name: "no tools", args: []string{"--delegation-tools="}, wants: []string{"delegation-tools"}},
 	}
@@ -161,7 +159,7 @@ func TestYAMLHidesSecrets(t *testing.T) { // OP-2
 		"postgres://gatehouse:" + secret + "%zz@db/gatehouse",
 	} {
 		s := Defaults()
-		s.Database, s.AdminToken, s.HookSecret = database, secret, secret
+		s.Database, s.AdminToken = database, secret
 		s.OTLPEndpoint = "https://u:" + secret + "@collector.test"
 		out, err := s.YAML()
 		if err != nil {

@@ -23,12 +23,6 @@ type Settings struct {
 	CORSOrigins            []string      `name:"cors-origins" usage:"origins whose pages may call, each exactly scheme://host[:port]"`
 	QueueCapacity          int           `name:"queue-capacity" usage:"unfinished prompts that one session may have queued"`
 	DelegationTools        []string      `name:"delegation-tools" usage:"names of the tools by which agents start subagents"`
-	AttachmentExpiry       time.Duration `name:"attachment-expiry" usage:"time after which a staged attachment that no prompt claimed is removed"`
-	AcknowledgeTimeout     time.Duration `name:"acknowledge-timeout" usage:"time after an attempt until a delivery nobody acknowledged counts as unknown"`
-	HookURL                string        `name:"hook-url" usage:"webhook that is asked before a turn begins; empty: none" secret:"url"`
-	HookSecret             string        `name:"hook-secret" usage:"key that signs webhooks (Standard Webhooks)" secret:"value"`
-	HookTimeout            time.Duration `name:"hook-timeout" usage:"time a webhook has to answer, at most 10s"`
-	MaxStreams             int           `name:"max-streams" usage:"event streams and WebSockets that one token may hold open"`
 	MaxBodyBytes           Bytes         `name:"max-body-bytes" usage:"size of a request body at most"`
 	MaxIngestBodyBytes     Bytes         `name:"max-ingest-body-bytes" usage:"size of a request body at most, where messages or frames are ingested"`
 	RateLimit              float64       `name:"rate-limit" usage:"requests per second and token at most; 0: no limit"`
@@ -51,10 +45,6 @@ func Defaults() Settings {
 		Auth:                   "on",
 		QueueCapacity:          100,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
-		AttachmentExpiry:       24 * time.Hour,
-		AcknowledgeTimeout:     time.Hour,
-		HookTimeout:            10 * time.Second,
-		MaxStreams:             1000,
 		MaxBodyBytes:           8 << 20,
 		MaxIngestBodyBytes:     32 << 20,
 		ReadHeaderTimeout:      10 * time.Second,

@@ -9,20 +9,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
 // Bounds of settings.
 const (
-	minAdminToken     = 32 // characters (OP-2)
-	maxHookTimeout    = 10 * time.Second
+	minAdminToken     = 32      // characters (OP-2)
 	minConnections    = 2       // one may wait for a lock while another works
 	maxConnections    = 10_000  // far above what PostgreSQL serves well
 	maxQueueCapacity  = 100_000 // entries; every one of them is part of a snapshot
 	maxBody           = 1 << 30 // bytes
-	maxStreams        = 1_000_000
-	maxDelegationTool = 500 // bytes, as of any name
+	maxDelegationTool = 500     // bytes, as of any name
 )
 
 // validate refuses, by name, settings that cannot be and that contradict each other.
@@ -47,7 +44,6 @@ func (s Settings) validate() error {
 	p.between("max-body-bytes", int(s.MaxBodyBytes), 1, maxBody)
 	p.between("max-ingest-body-bytes", int(s.MaxIngestBodyBytes), 1, maxBody)
 	p.check(s.MaxIngestBodyBytes >= s.MaxBodyBytes, "max-ingest-body-bytes", "must not be less than max-body-bytes")
-	p.between("max-streams", s.MaxStreams, 1, maxStreams)
 	p.check(s.RateLimit >= 0 && s.RateLimit < 1e9, "rate-limit", "must be requests per second, or 0 for no limit")
 	p.check(s.ReadHeaderTimeout > 0, "read-header-timeout", "must be longer than nothing")
 	p.check(s.IdleTimeout > 0, "idle-timeout", "must be longer than nothing")
@@ -106,11 +102,6 @@ func (p *problems) prompts(s Settings) {
 	for _, tool := range s.DelegationTools {
 		p.check(tool != "" && len(tool) <= maxDelegationTool, "delegation-tools", "must be names of 1 to %d bytes", maxDelegationTool)
 	}
-	p.check(s.AttachmentExpiry > 0, "attachment-expiry", "must be longer than nothing")
-	p.check(s.AcknowledgeTimeout > 0, "acknowledge-timeout", "must be longer than nothing")
-	p.webURL("hook-url", s.HookURL)
-	p.check((s.HookURL == "") == (s.HookSecret == ""), "hook-secret", "and hook-url are set together or not at all")
-	p.check(0 < s.HookTimeout && s.HookTimeout <= maxHookTimeout, "hook-timeout", "must be at most %s", maxHookTimeout)
 }
 
 func (p *problems) webURL(name, value string) {

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"gatehouse/cmd/gatehouse/internal/config"
+	"gatehouse/db"
+	"gatehouse/domain"
+	"gatehouse/domain/access"
+	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+	"gatehouse/gen"
+	"gatehouse/handlers"
+)
+
+// assemble puts the service together: the store, the domain on it, and the edge.
+func assemble(ctx context.Context, env environment) (_ *app, err error) {
+	log := slog.New(handlers.WithRequestID(env.log.Handler()))
+	store, err := openStore(ctx, env.settings, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, store.Close())
+		}
+	}()
+	if env.settings.Migrate {
+		if _, err := store.Migrate(ctx); err != nil {
+			return nil, fmt.Errorf("migrate: %w", err)
+		}
+	}
+	if err := store.Ready(ctx); err != nil {
+		return nil, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
+	}
+	services := newServices(store, env.settings, log)
+	if err := firstStart(ctx, services.access, env); err != nil {
+		return nil, err
+	}
+	registry, err := newRegistry(store)
+	if err != nil {
+		return nil, err
+	}
+	ready := &readiness{store: store}
+	api, err := newEdge(services, env, log, registry, ready)
+	if err != nil {
+		return nil, err
+	}
+	return &app{
+		api:      api,
+		metrics:  handlers.MetricsHandler(registry),
+		notReady: func() { ready.stopping.Store(true) },
+		close:    store.Close,
+	}, nil
+}
+
+// services is the domain on one store.
+type services struct {
+	access   *access.Service
+	tasks    *task.Service
+	sessions *session.Service
+	plans    *plan.Service
+}
+
+func newServices(store *db.Store, _ config.Settings, log *slog.Logger) services {
+	announce := event.NewAnnouncer(nil, log)
+	return services{
+		access:   access.NewService(store.Access(), domain.SystemClock),
+		tasks:    task.NewService(store.Tasks(), domain.SystemClock, announce),
+		sessions: session.NewService(store.Sessions(), domain.SystemClock, announce),
+		plans:    plan.NewService(store.Plans(), domain.SystemClock, announce, nil),
+	}
+}
+
+// firstStart prints the token that the first start on an empty database makes
+// (API-21), unless it was given one.
+func firstStart(ctx context.Context, a *access.Service, env environment) error {
+	secret, err := a.Bootstrap(ctx, env.settings.AdminToken)
+	if err != nil {
+		return err
+	}
+	if secret != "" && env.settings.AdminToken == "" {
+		fmt.Fprintf(env.stderr, "first start: the admin token is %s\nit is not shown again\n", secret)
+	}
+	return nil
+}
+
+func newRegistry(store *db.Store) (*prometheus.Registry, error) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	if err := store.Register(registry); err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	return registry, nil
+}
+
+func newEdge(s services, env environment, log *slog.Logger, registry *prometheus.Registry, ready *readiness) (http.Handler, error) {
+	contract, err := gen.GetSpec()
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	target, err := ready.store.TargetVersion()
+	if err != nil {
+		return nil, err
+	}
+	cfg := env.settings
+	api := &handlers.API{
+		Access:    s.access,
+		Tasks:     s.tasks,
+		Sessions:  s.sessions,
+		Plans:     s.plans,
+		Readiness: ready,
+		Gatherer:  registry,
+		Contract:  contract,
+		Version:   gen.Version{Version: version, Commit: commit(), SchemaVersion: target, Capabilities: []string{}},
+		Limits:    map[string]int64{"queue_capacity": int64(cfg.QueueCapacity)},
+		Bodies:    handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
+	}
+	options := handlers.Options{
+		Contract: contract,
+		Rules:    handlers.OperationRules,
+		Register: api.Register,
+		Log:      log,
+		Metrics:  registry,
+		AuthOff:  !cfg.AuthOn(),
+		Locator:  s.access,
+		Origins:  handlers.Origins{Loopback: cfg.Loopback(), Hosts: cfg.AllowedHosts, Allowed: cfg.CORSOrigins},
+		Bodies:   api.Bodies,
+		Rate:     handlers.RateLimit{PerSecond: cfg.RateLimit, Burst: max(1, int(cfg.RateLimit))},
+	}
+	if cfg.AuthOn() {
+		options.Authenticator = s.access
+	}
+	return handlers.New(options)
+}
+
+// readiness is that of the store, until the server is told to end (OP-14).
+type readiness struct {
+	store    *db.Store
+	stopping atomic.Bool
+}
+
+// Ready implements handlers.Readiness.
+func (r *readiness) Ready(ctx context.Context) error {
+	if r.stopping.Load() {
+		return fmt.Errorf("stopping: %w", domain.ErrUnavailable)
+	}
+	return r.store.Ready(ctx)
+}
