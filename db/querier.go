@@ -72,6 +72,9 @@ func (p probed) QueryRowContext(ctx context.Context, query string, args ...any) 
 		return row.Err()
 	}, query)
 	if err != nil && (row == nil || row.Err() == nil) {
+		if row != nil {
+			_ = row.Scan() // closes it: an open one keeps the connection
+		}
 		return failedRow(ctx, err)
 	}
 	return row

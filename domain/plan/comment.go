@@ -25,8 +25,8 @@ type Comment struct {
 
 // Ref names a comment as its sender saw it.
 type Ref struct {
-	ID      string // canonical
-	Version int64  // from 1
+	ID      string `json:"id"`      // canonical
+	Version int64  `json:"version"` // from 1
 }
 
 // Ref names c as it is.

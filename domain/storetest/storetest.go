@@ -14,6 +14,7 @@ import (
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
+	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
@@ -24,6 +25,7 @@ type Store interface {
 	Tasks() task.Store
 	Sessions() session.Store
 	Plans() plan.Store
+	Prompts() prompt.Store
 }
 
 // Open returns a store of its own for a test.

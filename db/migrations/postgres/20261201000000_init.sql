@@ -143,16 +143,23 @@ CREATE TABLE deliveries (
     lease_expires_at   timestamptz,
     outcome            text,
     detail             text,
+    pending_at         timestamptz NOT NULL, -- when it last entered each state
     reserved_at        timestamptz,
     attempted_at       timestamptz,
     acknowledged_at    timestamptz,
     outcome_unknown_at timestamptz,
+    combined_at        timestamptz,
+    requeued_at        timestamptz,
+    cancelled_at       timestamptz,
     discarded_at       timestamptz,
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL
 );
 CREATE INDEX deliveries_unfinished ON deliveries (session_id, position)
     WHERE state IN ('pending', 'reserved', 'combined');
+-- At most one reservation of a session, whoever asks (DL-1).
+CREATE UNIQUE INDEX deliveries_reserved ON deliveries (session_id)
+    WHERE state = 'reserved';
 CREATE INDEX deliveries_by_task ON deliveries (task_id, created_at, id);
 
 CREATE TABLE admissions (

@@ -144,16 +144,23 @@ CREATE TABLE deliveries (
     lease_expires_at   text,
     outcome            text,
     detail             text,
+    pending_at         text NOT NULL, -- when it last entered each state
     reserved_at        text,
     attempted_at       text,
     acknowledged_at    text,
     outcome_unknown_at text,
+    combined_at        text,
+    requeued_at        text,
+    cancelled_at       text,
     discarded_at       text,
     created_at         text NOT NULL,
     updated_at         text NOT NULL
 ) STRICT;
 CREATE INDEX deliveries_unfinished ON deliveries (session_id, position)
     WHERE state IN ('pending', 'reserved', 'combined');
+-- At most one reservation of a session, whoever asks (DL-1).
+CREATE UNIQUE INDEX deliveries_reserved ON deliveries (session_id)
+    WHERE state = 'reserved';
 CREATE INDEX deliveries_by_task ON deliveries (task_id, created_at, id);
 
 CREATE TABLE admissions (

@@ -1,0 +1,168 @@
+package prompt
+
+import (
+	"time"
+
+	"gatehouse/domain"
+	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+)
+
+// Scene is what an admission finds, read under the locks of its transaction. Of the
+// task it has id, archived, primary session and change number; of the session its
+// id, task, state, incarnation and numbers; of the primary one id and state.
+type Scene struct {
+	Task       task.Task
+	Prior      *Prior           // what the client id admitted before
+	Session    *session.Session // the one the request names; nil when the task has none such
+	Primary    *session.Session // nil when the task has none, or [SceneQuery] did not ask
+	Unfinished int64            // deliveries of the session that are still owed
+	Comments   *plan.Snapshot   // nil when there is no plan
+}
+
+// Prior is an earlier admission in its present state.
+type Prior struct {
+	Receipt
+	Message *session.Message // nil before the boundary of a queued one, or when it was removed
+}
+
+// checkReplay is a [ConflictError] unless request is the one that was admitted.
+func (p Prior) checkReplay(request Fingerprint) error {
+	if fields := request.Differing(p.Admission.Fingerprint); len(fields) > 0 {
+		return &ConflictError{fields}
+	}
+	return nil
+}
+
+// Acceptance is what an accepted prompt writes, all of it or nothing (AD-3).
+type Acceptance struct {
+	Admission Admission
+	Delivery  Delivery
+	Message   *session.Message // nil when the transcript row waits for the boundary
+	Consumed  []plan.Comment   // exactly those that the refs name (AD-2)
+	Session   session.Session  // with its next numbers
+	Notice    event.Notice     // the change, and its number (EV-1)
+}
+
+// decide judges a canonical request that was not admitted before, in the order of
+// the design, and returns what its admission writes.
+func decide(r Request, sc Scene, now time.Time) (Acceptance, error) {
+	if err := sc.Task.RequireActive(); err != nil {
+		return Acceptance{}, err
+	}
+	if sc.Session == nil {
+		return Acceptance{}, session.ErrNotFound
+	}
+	if err := checkPrimary(r, sc); err != nil {
+		return Acceptance{}, err
+	}
+	if err := checkState(r, *sc.Session, sc.Unfinished); err != nil {
+		return Acceptance{}, err
+	}
+	comments, err := pick(r, sc)
+	if err != nil {
+		return Acceptance{}, err
+	}
+	text := Render(comments, r.Content)
+	if err := checkSize(text); err != nil {
+		return Acceptance{}, err
+	}
+	if len(r.AttachmentIDs) > 0 {
+		return Acceptance{}, ErrAttachmentNotFound // none was ever staged
+	}
+	return accept(r, sc, comments, text, now), nil
+}
+
+// checkPrimary is the primary guard (AD-4).
+func checkPrimary(r Request, sc Scene) error {
+	if !r.RequirePrimary || sc.Primary != nil && sc.Primary.ID == r.SessionID {
+		return nil
+	}
+	if sc.Primary == nil {
+		return &PrimaryChangedError{}
+	}
+	return &PrimaryChangedError{&sc.Primary.ID, &sc.Primary.State}
+}
+
+// checkState judges whether the session takes a direct prompt now. It never
+// overtakes what is still owed to the session.
+func checkState(r Request, s session.Session, unfinished int64) error {
+	reason := ""
+	switch {
+	case s.State.Terminal():
+		reason = session.ReasonTerminal
+	case r.ExpectedState != nil && *r.ExpectedState != s.State:
+		reason = session.ReasonChanged
+	case !s.State.Promptable():
+		reason = session.ReasonBusy
+	case unfinished > 0:
+		reason = session.ReasonPendingDeliveries
+	default:
+		return nil
+	}
+	return &session.UnavailableError{SessionID: s.ID, State: s.State, Reason: reason}
+}
+
+// pick returns the comments that the request names, all of the current plan and in
+// exactly those versions, in canonical order (AD-1).
+func pick(r Request, sc Scene) ([]plan.Comment, error) {
+	if len(r.Refs) == 0 {
+		return nil, nil
+	}
+	if sc.Comments == nil {
+		return nil, &plan.CommentsChangedError{Snapshot: plan.Snapshot{TaskID: r.TaskID}}
+	}
+	return sc.Comments.Pick(r.Refs)
+}
+
+// accept is what is written for a prompt with text that consumes comments.
+func accept(r Request, sc Scene, comments []plan.Comment, text string, now time.Time) Acceptance {
+	seq := sc.Task.ChangeSeq + 1
+	s := *sc.Session
+	s.LastPosition++
+	s.QueueRevision++
+	s.QueueSeq = seq
+	s.UpdatedAt = now
+	a := Acceptance{Consumed: comments}
+	a.Delivery = Delivery{
+		ID:              domain.NewID(),
+		TaskID:          r.TaskID,
+		SessionID:       s.ID,
+		IncarnationID:   s.IncarnationID,
+		Kind:            r.Kind,
+		ClientID:        &r.ClientID,
+		State:           StatePending,
+		Position:        s.LastPosition,
+		Content:         text,
+		PlanMode:        r.PlanMode,
+		Model:           r.Model,
+		Attachments:     r.AttachmentIDs,
+		PlanCommentRefs: r.Refs,
+		Metadata:        r.ownMetadata(),
+		Version:         1,
+		PendingAt:       now,
+		CreatedAt:       now,
+		UpdatedAt:       now,
+	}
+	if r.Kind == KindDirect {
+		a.Message = a.Delivery.transcribe(&s, now)
+		s.MessagesSeq = seq
+	}
+	a.Session = s
+	a.Admission = Admission{
+		TaskID:              r.TaskID,
+		ClientID:            r.ClientID,
+		DeliveryID:          a.Delivery.ID,
+		RequestedSessionID:  r.SessionID,
+		Fingerprint:         r.fingerprint(),
+		ConsumedCommentRefs: r.Refs,
+		CreatedAt:           now,
+	}
+	a.Notice = event.Notice{TaskID: r.TaskID, Seq: seq, Change: event.Change{
+		Comments: len(comments) > 0,
+		Sessions: []event.SessionChange{{SessionID: s.ID, Queue: true, Messages: a.Message != nil}},
+	}}
+	return a
+}

@@ -1,0 +1,132 @@
+package prompt
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"gatehouse/domain/plan"
+)
+
+// Kind says how a delivery came to be. The first two are the transports.
+type Kind string
+
+// The kinds of delivery.
+const (
+	KindDirect   Kind = "direct"   // a prompt to a session that can take it at once
+	KindQueued   Kind = "queued"   // a prompt that waits for its turn
+	KindCombined Kind = "combined" // several pending ones, sent as one (DL-8)
+)
+
+// State is where a delivery stands.
+type State string
+
+// The states of a delivery. Package prompt describes how they follow each other.
+const (
+	StatePending        State = "pending"
+	StateReserved       State = "reserved"
+	StateAttempted      State = "attempted"
+	StateAcknowledged   State = "acknowledged"
+	StateOutcomeUnknown State = "outcome_unknown"
+	StateCancelled      State = "cancelled"
+	StateDiscarded      State = "discarded"
+	StateCombined       State = "combined"
+	StateRequeued       State = "requeued"
+)
+
+// transitions is the state table. A state without an entry is final.
+var transitions = map[State][]State{
+	StatePending:        {StateReserved, StateCancelled, StateDiscarded, StateCombined, StateOutcomeUnknown},
+	StateReserved:       {StateAttempted, StatePending, StateDiscarded, StateOutcomeUnknown},
+	StateAttempted:      {StateAcknowledged, StateOutcomeUnknown},
+	StateOutcomeUnknown: {StateAcknowledged, StateRequeued},
+	StateCombined:       {StateAttempted, StateAcknowledged, StateOutcomeUnknown, StateDiscarded, StatePending},
+}
+
+// CanBecome reports whether next may follow s.
+func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
+
+// Unfinished reports whether a delivery in s is still owed: the queue lists it,
+// capacity counts it, and a direct prompt waits for it.
+func (s State) Unfinished() bool {
+	return slices.Contains([]State{StatePending, StateReserved, StateCombined}, s)
+}
+
+// Outcome is what a runner says became of an attempt.
+type Outcome string
+
+// The outcomes of an attempt.
+const (
+	OutcomeSucceeded Outcome = "succeeded" // the agent has the prompt
+	OutcomeFailed    Outcome = "failed"    // it has not, for certain
+	OutcomeUnknown   Outcome = "unknown"   // nobody can tell
+)
+
+// Delivery is the durable receipt that a prompt is owed to an agent. It outlives
+// its session and goes only with its task (AD-7).
+type Delivery struct {
+	ID               string `bun:",pk"`
+	TaskID           string
+	SessionID        string // the session that really got it
+	IncarnationID    string // of the session, at admission
+	Kind             Kind
+	ClientID         *string // the caller's id; nil for what the service made
+	State            State
+	Position         int64  // order within the session, from 1, never given twice (DL-13)
+	Content          string // the canonical prompt, see [Render]
+	PlanMode         bool
+	Model            *string
+	Attachments      []string        `bun:"type:jsonb"` // ids
+	PlanCommentRefs  []plan.Ref      `bun:"type:jsonb"` // the comments it consumed, as they were named
+	Metadata         json.RawMessage `bun:"type:jsonb"` // the caller's and the service's (AD-11)
+	MessageID        *string         // its row in the transcript, once there is one
+	TurnID           *string         // the turn that its attempt started
+	Version          int64           // from 1, +1 per edit (DL-5)
+	TokenHash        *string         // of the reservation, from reserve on; see [Token]
+	LeaseExpiresAt   *time.Time      // while reserved, by the database's clock
+	Outcome          *Outcome        // what was acknowledged
+	Detail           *string         // what the runner added, at most 64 KiB
+	PendingAt        time.Time       // when it last entered each state
+	ReservedAt       *time.Time
+	AttemptedAt      *time.Time
+	AcknowledgedAt   *time.Time
+	OutcomeUnknownAt *time.Time
+	CombinedAt       *time.Time
+	RequeuedAt       *time.Time
+	CancelledAt      *time.Time
+	DiscardedAt      *time.Time
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+}
+
+// become moves d to its next state at now and notes the time. A state that may not
+// follow is a defect of the caller, who has judged the request before.
+func (d *Delivery) become(next State, now time.Time) {
+	if !d.State.CanBecome(next) {
+		panic("delivery may not go from " + string(d.State) + " to " + string(next))
+	}
+	d.State, d.UpdatedAt = next, now
+	switch next {
+	case StatePending:
+		d.PendingAt = now
+	case StateReserved:
+		d.ReservedAt = &now
+	case StateAttempted:
+		d.AttemptedAt = &now
+	case StateAcknowledged:
+		d.AcknowledgedAt = &now
+	case StateOutcomeUnknown:
+		d.OutcomeUnknownAt = &now
+	case StateCombined:
+		d.CombinedAt = &now
+	case StateRequeued:
+		d.RequeuedAt = &now
+	case StateCancelled:
+		d.CancelledAt = &now
+	case StateDiscarded:
+		d.DiscardedAt = &now
+	}
+	if next != StateReserved {
+		d.LeaseExpiresAt = nil
+	}
+}

@@ -1,0 +1,46 @@
+// Package prompt admits prompts and hands them to agents, so that every plan
+// comment reaches an agent at most once and no accepted prompt is lost before, or
+// sent twice past, the delivery boundary.
+//
+// # Admission
+//
+// An admission is one transaction. It stores the prompt with its durable receipt,
+// a [Delivery], and consumes exactly the plan comments the prompt names (AD-2); a
+// refused one leaves no trace (AD-3). The client's id is remembered for as long as
+// the task lives, so that a retry is answered with what it did the first time
+// (AD-7). Both transports share the operation: [Service.AdmitPrompt] is the
+// direct one.
+//
+// # Delivery
+//
+// A runner reserves the head of a session's deliveries, which gives it a token and
+// a lease; says that it attempts the delivery, immediately before it speaks to the
+// agent; and acknowledges what became of it. The attempt is the boundary: before
+// it a delivery may be tried again, by anybody; past it never (DL-2).
+//
+//	state            next                                                              by
+//	pending          reserved                                                          reserve
+//	                 cancelled                                                         a person
+//	                 discarded                                                         reset or deletion of the session
+//	                 combined                                                          send now
+//	                 outcome_unknown                                                   first start on a restored backup
+//	reserved         attempted                                                         attempt
+//	                 pending                                                           release, expiry
+//	                 discarded, outcome_unknown                                        reset, restored backup
+//	attempted        acknowledged, outcome_unknown                                     acknowledge; recovery, reset
+//	outcome_unknown  acknowledged, requeued                                            late acknowledge, resolve
+//	combined         attempted, acknowledged, outcome_unknown, discarded, pending      follows its combination
+//
+// Acknowledged, cancelled, discarded and requeued are final.
+//
+// A reservation is held by a token, of which only a hash is stored, until its lease
+// expires by the database's clock. Nobody has to notice the expiry: a live lease
+// blocks every other process, and the next reserve after it gives a new token,
+// whereupon every call with the old one fails closed (DL-1). The hash stays with an
+// attempted delivery, so that whoever attempted it can settle it, however late.
+//
+// # Locks
+//
+// Every transaction locks the task row first, then the session row, then plan and
+// comments, deliveries, turns, and messages.
+package prompt

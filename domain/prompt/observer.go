@@ -1,0 +1,40 @@
+package prompt
+
+import (
+	"errors"
+
+	"gatehouse/domain"
+)
+
+// Observer counts what happens to prompts. It returns at once and never fails.
+type Observer interface {
+	// Admitted is told of every admission that was tried: "admitted", "replayed", the
+	// code of the [domain.Error] that refused it, or "error".
+	Admitted(transport Kind, outcome string)
+
+	// Delivered is told of every acknowledgement that settled a delivery.
+	Delivered(outcome Outcome)
+}
+
+// unobserved is the Observer that counts nothing.
+type unobserved struct{}
+
+// Admitted implements Observer.
+func (unobserved) Admitted(Kind, string) {}
+
+// Delivered implements Observer.
+func (unobserved) Delivered(Outcome) {}
+
+// outcomeOf is the word for an admission in [Observer.Admitted].
+func outcomeOf(a Admitted, err error) string {
+	switch refused, ok := errors.AsType[*domain.Error](err); {
+	case ok:
+		return refused.Code
+	case err != nil:
+		return "error"
+	case a.Replayed:
+		return "replayed"
+	default:
+		return "admitted"
+	}
+}

@@ -1,0 +1,92 @@
+package prompt
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"gatehouse/domain"
+	"gatehouse/domain/plan"
+	"gatehouse/domain/session"
+)
+
+// Request asks for the admission of a prompt. Absent members have the zero value.
+type Request struct {
+	Kind           Kind   // the transport: direct or queued, set by the operation
+	TaskID         string // canonical
+	SessionID      string // canonical, as the caller named it
+	ClientID       string // the caller's id, unique within the task (AD-7)
+	Content        string // at most 1 MiB; blank only when comments or attachments are sent
+	Refs           []plan.Ref
+	RequirePrimary bool
+	PlanMode       bool
+	Model          *string // at most 500 bytes, not blank
+	AttachmentIDs  []string
+	Metadata       json.RawMessage
+
+	// ExpectedState is a precondition, no part of what is asked for (AD-7).
+	ExpectedState *session.State
+}
+
+// clientIDField is the member that carries the caller's id on this transport.
+func (r Request) clientIDField() string {
+	if r.Kind == KindQueued {
+		return "client_queue_id"
+	}
+	return "client_message_id"
+}
+
+// checked is step 1 of an admission: what the request alone tells. It returns the
+// canonical request, in which equal requests are equal, or a
+// [domain.ValidationError] with every problem found, or [TooLargeError].
+func (r Request) checked() (Request, error) {
+	var p domain.Problems
+	if !domain.ValidClientID(r.ClientID) {
+		p.Add("/body/"+r.clientIDField(), domain.ProblemFormat, "must be 1 to 128 letters, digits, dots, colons, dashes or underscores")
+	}
+	if domain.HasNUL(r.Content) {
+		p.Add("/body/content", domain.ProblemNUL, "must not contain U+0000")
+	}
+	if domain.IsBlank(r.Content) && len(r.Refs) == 0 && len(r.AttachmentIDs) == 0 {
+		p.Add("/body/content", domain.ProblemBlank, "must not be blank when no comment and no attachment is sent")
+	}
+	if r.Model != nil {
+		domain.CheckText(&p, "/body/model", *r.Model, domain.MaxShortText)
+		if domain.IsBlank(*r.Model) {
+			p.Add("/body/model", domain.ProblemBlank, "must not be blank; leave it out for the default")
+		}
+	}
+	if r.ExpectedState != nil && !slices.Contains(session.States, *r.ExpectedState) {
+		p.Add("/body/expected_session_state", domain.ProblemEnum, "must be a state of a session")
+	}
+	r.Refs = plan.CheckRefs(&p, "/body/plan_comment_refs", r.Refs)
+	r.AttachmentIDs = checkAttachmentIDs(&p, r.AttachmentIDs)
+	r.Metadata = domain.CheckMetadata(&p, "/body/metadata", r.Metadata)
+	if err := p.Err(); err != nil {
+		return Request{}, err
+	}
+	return r, checkSize(r.Content)
+}
+
+// checkAttachmentIDs returns ids in canonical form and notes in p those that are
+// none, come twice, or are too many (AD-10).
+func checkAttachmentIDs(p *domain.Problems, ids []string) []string {
+	const field = "/body/attachment_ids"
+	if len(ids) > domain.MaxAttachments {
+		p.Add(field, domain.ProblemTooMany, "must be at most %d", domain.MaxAttachments)
+		return nil
+	}
+	checked := make([]string, 0, len(ids))
+	for i, raw := range ids {
+		at := field + "/" + strconv.Itoa(i)
+		id, ok := domain.ParseID(raw)
+		switch {
+		case !ok:
+			p.Add(at, domain.ProblemFormat, "must be a UUID")
+		case slices.Contains(checked, id):
+			p.Add(at, domain.ProblemDuplicate, "must not be named twice")
+		}
+		checked = append(checked, id)
+	}
+	return checked
+}

@@ -1,0 +1,117 @@
+package prompt
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gatehouse/domain"
+	"gatehouse/domain/event"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+)
+
+// Reservation is a leased claim on a delivery, proven by its token.
+type Reservation struct {
+	Delivery       Delivery
+	Token          Token
+	LeaseExpiresAt time.Time // by the database's clock
+}
+
+// Reserve gives the caller the head of a session's deliveries for leaseSeconds, 1
+// to 300 and by default 30. It returns nil when there is nothing to hand out: the
+// session is running, its auto_run is off, another lease is alive (DL-1), or
+// nothing is pending. A delivery whose lease has expired is handed out again, with
+// a new token, in its place (DL-4).
+//
+// Errors: [domain.ValidationError], [task.ErrArchived], [session.ErrNotFound],
+// [session.UnavailableError] for a terminal session (DL-10).
+func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSeconds *int) (*Reservation, error) {
+	lease, err := leaseOf(leaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	token := newToken()
+	var reservation *Reservation
+	err = s.step(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
+		reservation = nil
+		if err := t.RequireActive(); err != nil {
+			return nil, err
+		}
+		ses, err := tx.LockSession(ctx, taskID, sessionID)
+		if err != nil {
+			return nil, err
+		}
+		if ready, err := handsOut(ses); err != nil || !ready {
+			return nil, err
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d, err := s.head(ctx, tx, sessionID, now)
+		if err != nil || d == nil {
+			return nil, err
+		}
+		expires := now.Add(lease)
+		d.reserve(token, s.now(), expires)
+		reservation = &Reservation{*d, token, expires}
+		if err := tx.UpdateDelivery(ctx, *d, StatePending); err != nil {
+			return nil, err
+		}
+		return s.queueChanged(ctx, tx, ses)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reserve a delivery of session %s: %w", sessionID, err)
+	}
+	return reservation, nil
+}
+
+func leaseOf(seconds *int) (time.Duration, error) {
+	switch {
+	case seconds == nil:
+		return domain.DefaultLease * time.Second, nil
+	case *seconds < 1 || *seconds > domain.MaxLeaseSeconds:
+		return 0, domain.Invalid("/body/lease_seconds", domain.ProblemRange, "must be between 1 and %d", domain.MaxLeaseSeconds)
+	default:
+		return time.Duration(*seconds) * time.Second, nil
+	}
+}
+
+// handsOut reports whether deliveries of ses may be reserved now.
+func handsOut(ses session.Session) (bool, error) {
+	if ses.State.Terminal() {
+		return false, &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonTerminal}
+	}
+	return ses.AutoRun && ses.State != session.StateRunning, nil
+}
+
+// head returns the pending delivery to hand out, nil when there is none or a lease
+// is alive at now. An expired reservation is taken back to its place first.
+func (s *Service) head(ctx context.Context, tx Tx, sessionID string, now time.Time) (*Delivery, error) {
+	reserved, pending, err := tx.Next(ctx, sessionID)
+	if err != nil || reserved == nil {
+		return pending, err
+	}
+	if reserved.leased(now) {
+		return nil, nil //nolint:nilnil // nothing to hand out is no failure
+	}
+	reserved.unreserve(s.now())
+	if err := tx.UpdateDelivery(ctx, *reserved, StateReserved); err != nil {
+		return nil, err
+	}
+	if pending != nil && pending.Position < reserved.Position {
+		return pending, nil
+	}
+	return reserved, nil
+}
+
+// queueChanged counts a change of the queue of ses and says what to tell (DL-11).
+func (s *Service) queueChanged(ctx context.Context, tx Tx, ses session.Session) (*event.Change, error) {
+	ses.QueueRevision++
+	ses.UpdatedAt = s.now()
+	if err := tx.SaveSession(ctx, ses); err != nil {
+		return nil, err
+	}
+	return &event.Change{Sessions: []event.SessionChange{{SessionID: ses.ID, Queue: true}}}, nil
+}

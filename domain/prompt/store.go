@@ -1,0 +1,83 @@
+package prompt
+
+import (
+	"context"
+	"time"
+
+	"gatehouse/domain"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+)
+
+// Store keeps admissions and deliveries. Package storetest holds what every Store
+// must do. Its reads never wait for a transaction.
+type Store interface {
+	// Admit reads the scene of an admission under its locks (task row, then session
+	// row), lets decide judge it, and writes what decide accepts, all in one
+	// transaction. When decide returns nil or an error, nothing is written. decide may
+	// run again: it changes nothing but its result. A task that does not exist is
+	// [task.ErrNotFound].
+	//
+	// It is the whole transaction in one call, so that a database can be asked for
+	// everything in one round trip and told everything in another.
+	Admit(ctx context.Context, q SceneQuery, decide func(Scene) (*Acceptance, error)) error
+
+	// InTx runs fn in one read-write transaction about one task, committing if fn
+	// returns nil and rolling back otherwise. fn may run again: it leaves no mark
+	// but through tx.
+	InTx(ctx context.Context, taskID string, fn func(ctx context.Context, tx Tx) error) error
+
+	// Receipt returns [ErrAdmissionNotFound] when the client id was not used.
+	Receipt(ctx context.Context, taskID, clientID string) (Receipt, error)
+
+	// Delivery returns [ErrDeliveryNotFound] when there is none.
+	Delivery(ctx context.Context, id string) (Delivery, error)
+
+	// Deliveries returns at most limit deliveries of a task, oldest first, in one
+	// state when state is not nil, and behind after when that is not nil.
+	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)
+}
+
+// SceneQuery says what an admission has to look at.
+type SceneQuery struct {
+	TaskID    string
+	SessionID string
+	ClientID  string
+	Primary   bool // the task's primary session
+}
+
+// Tx is what the steps of a delivery do in a transaction. LockTask comes first,
+// then LockSession.
+type Tx interface {
+	task.Tx
+	session.Locker
+
+	// Now is the time by the clock that judges leases, the database's (OP-3).
+	Now(ctx context.Context) (time.Time, error)
+
+	// Delivery returns a delivery of a task, or [ErrDeliveryNotFound].
+	Delivery(ctx context.Context, taskID, id string) (Delivery, error)
+
+	// Next returns the delivery of a session that is reserved, its lease expired or
+	// not, and the pending one with the lowest position. Nil is none.
+	Next(ctx context.Context, sessionID string) (reserved, pending *Delivery, err error)
+
+	// UpdateDelivery writes d where the stored state is from. Where it is not, it
+	// fails: under the lock that is a defect.
+	UpdateDelivery(ctx context.Context, d Delivery, from State) error
+
+	// SaveSession writes state, numbers and time of s.
+	SaveSession(ctx context.Context, s session.Session) error
+
+	// AppendMessage stores a message. Its sequence number is the session's next.
+	AppendMessage(ctx context.Context, m session.Message) error
+
+	// InsertTurn reports whether the id was free.
+	InsertTurn(ctx context.Context, t session.Turn) (inserted bool, err error)
+
+	// EndTurn ends a turn that is running. One that is not stays as it is.
+	EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) error
+
+	// RunningTurns counts the turns of a session that have not ended.
+	RunningTurns(ctx context.Context, sessionID string) (int, error)
+}
