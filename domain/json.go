@@ -1,0 +1,169 @@
+package domain
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// jsonError says why a JSON value has no canonical form. It never holds a part of
+// the value.
+type jsonError struct{ code, message string }
+
+// Error implements error.
+func (e *jsonError) Error() string { return "canonical JSON: " + e.message }
+
+// CanonicalJSON returns the one form in which equal JSON values are equal bytes, so
+// that they can be fingerprinted, measured and compared: object members sorted by
+// the bytes of their names, no space, the fewest escapes. Integers keep all their
+// digits; every other number becomes the shortest decimal that gives the same
+// float64, written without exponent, which is what PostgreSQL's jsonb gives back.
+//
+// It refuses what is not one JSON value in valid UTF-8, U+0000 in any text, a number
+// that no float64 comes near, and nesting over [MaxJSONDepth].
+func CanonicalJSON(raw []byte) ([]byte, error) {
+	v, err := parseJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	return canonicalizer{maxDepth: MaxJSONDepth, maxBytes: math.MaxInt}.value(nil, v, 0)
+}
+
+// parseJSON reads exactly one JSON value, its numbers as they are written.
+func parseJSON(raw []byte) (any, error) {
+	if !utf8.Valid(raw) {
+		return nil, &jsonError{ProblemFormat, "must be valid UTF-8"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, &jsonError{ProblemFormat, "must be JSON"}
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, &jsonError{ProblemFormat, "must be one JSON value"}
+	}
+	return v, nil
+}
+
+// canonicalizer appends canonical JSON within limits. A short number can have a long
+// decimal form, so the size is watched while it grows.
+type canonicalizer struct{ maxDepth, maxBytes int }
+
+func (c canonicalizer) value(b []byte, v any, depth int) ([]byte, error) {
+	var err error
+	switch v := v.(type) {
+	case nil:
+		b = append(b, "null"...)
+	case bool:
+		b = strconv.AppendBool(b, v)
+	case string:
+		b, err = appendText(b, v)
+	case json.Number:
+		b, err = appendNumber(b, v.String())
+	case []any:
+		b, err = c.array(b, v, depth+1)
+	case map[string]any:
+		b, err = c.object(b, v, depth+1)
+	}
+	if err == nil && len(b) > c.maxBytes {
+		err = &jsonError{ProblemTooLong, "must be at most " + strconv.Itoa(c.maxBytes) + " bytes as canonical JSON"}
+	}
+	return b, err
+}
+
+func (c canonicalizer) array(b []byte, items []any, depth int) (_ []byte, err error) {
+	if err := c.checkDepth(depth); err != nil {
+		return nil, err
+	}
+	b = append(b, '[')
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = c.value(b, item, depth); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+func (c canonicalizer) object(b []byte, members map[string]any, depth int) (_ []byte, err error) {
+	if err := c.checkDepth(depth); err != nil {
+		return nil, err
+	}
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendText(b, name); err != nil {
+			return nil, err
+		}
+		b = append(b, ':')
+		if b, err = c.value(b, members[name], depth); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+func (c canonicalizer) checkDepth(depth int) error {
+	if depth > c.maxDepth {
+		return &jsonError{ProblemRange, "must be nested at most " + strconv.Itoa(c.maxDepth) + " deep"}
+	}
+	return nil
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendText appends s as a JSON string that escapes only what must be escaped.
+func appendText(b []byte, s string) ([]byte, error) {
+	if HasNUL(s) {
+		return nil, &jsonError{ProblemNUL, "must not contain U+0000"}
+	}
+	b = append(b, '"')
+	for i := range len(s) {
+		switch ch := s[i]; {
+		case ch == '"' || ch == '\\':
+			b = append(b, '\\', ch)
+		case ch == '\n':
+			b = append(b, `\n`...)
+		case ch == '\r':
+			b = append(b, `\r`...)
+		case ch == '\t':
+			b = append(b, `\t`...)
+		case ch < ' ':
+			b = append(b, '\\', 'u', '0', '0', hexDigits[ch>>4], hexDigits[ch&15])
+		default:
+			b = append(b, ch)
+		}
+	}
+	return append(b, '"'), nil
+}
+
+// appendNumber appends the number that a JSON literal means.
+func appendNumber(b []byte, literal string) ([]byte, error) {
+	if !strings.ContainsAny(literal, ".eE") {
+		if literal == "-0" {
+			literal = "0"
+		}
+		return append(b, literal...), nil
+	}
+	f, err := strconv.ParseFloat(literal, 64)
+	significand, _, _ := strings.Cut(strings.ToLower(literal), "e")
+	vanished := f == 0 && strings.ContainsAny(significand, "123456789")
+	if err != nil || vanished {
+		return nil, &jsonError{ProblemRange, "must hold no number outside the range of a 64-bit float"}
+	}
+	if f == 0 {
+		return append(b, '0'), nil // minus zero, too
+	}
+	return strconv.AppendFloat(b, f, 'f', -1, 64), nil
+}
