@@ -57,4 +57,5 @@ type FileChange struct {
 	LinesDeleted          *int64  // nil when not known
 	ToolCallID            *string // of the call that made it
 	CreatedAt             time.Time
+	TextBytes             int64 // of the three texts together, also where they are left out
 }

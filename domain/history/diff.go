@@ -15,13 +15,10 @@ import (
 // It takes any r; one that [ReportedChange.Validate] refuses keeps what can be kept.
 func Record(r ReportedChange, workspace string) FileChange {
 	c := FileChange{
-		Path: r.Path, PathKey: PathKey(workspace, r.Path),
-		ChangeType: r.ChangeType, ToolCallID: r.ToolCallID,
+		Path: r.Path, ChangeType: r.ChangeType, ToolCallID: r.ToolCallID,
 	}
-	if r.OldPath != nil {
-		key := PathKey(workspace, *r.OldPath)
-		c.OldPath, c.OldPathKey = r.OldPath, &key
-	}
+	c.OldPath = r.OldPath
+	c.rekey(workspace)
 	before, after := r.sides()
 	switch {
 	case before != nil && after != nil:
@@ -34,6 +31,7 @@ func Record(r ReportedChange, workspace string) FileChange {
 		c.keepNothing(ReasonNotReported)
 		c.LinesAdded, c.LinesDeleted = r.LinesAdded, r.LinesDeleted
 	}
+	c.TextBytes = c.textBytes()
 	return c
 }
 
@@ -140,4 +138,17 @@ func cutPatch(text string) (string, bool) {
 		return text, false
 	}
 	return text[:strings.LastIndexByte(text[:domain.MaxPatch], '\n')+1], true
+}
+
+// rekey names the files of c relative to workspace (HI-8).
+func (c *FileChange) rekey(workspace string) {
+	c.PathKey = PathKey(workspace, c.Path)
+	if c.OldPath != nil {
+		c.OldPathKey = new(PathKey(workspace, *c.OldPath))
+	}
+}
+
+// textBytes is how many bytes the texts of c have together.
+func (c *FileChange) textBytes() int64 {
+	return int64(len(value(c.BeforeContent)) + len(value(c.AfterContent)) + len(value(c.Patch)))
 }

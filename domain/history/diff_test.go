@@ -76,7 +76,7 @@ func TestRecord(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.report.Path, test.want.Path, test.want.PathKey = "f", "f", "f"
-			test.want.ChangeType = test.report.ChangeType
+			test.want.ChangeType, test.want.TextBytes = test.report.ChangeType, test.want.textBytes()
 			if diff := cmp.Diff(test.want, Record(test.report, "/w")); diff != "" {
 				t.Error(diff)
 			}

@@ -13,17 +13,22 @@ import (
 // one's place. An entry that stands at the new path is joined into it. The old
 // path is free then: a later change of it opens an entry of its own.
 func Merge(changes []SourcedChange) []MergedChange {
+	groups := groupByPath(changes)
+	merged := make([]MergedChange, len(groups))
+	for i, group := range groups {
+		merged[i] = group.merge()
+	}
+	return merged
+}
+
+// groupByPath puts the changes of one file together, in order of first appearance.
+// The groups point to the changes.
+func groupByPath(changes []SourcedChange) []*group {
 	g := grouping{at: map[string]*group{}}
 	for i := range changes {
 		g.add(operation{i, &changes[i]})
 	}
-	merged := make([]MergedChange, 0, len(g.groups))
-	for _, group := range g.groups {
-		if !group.joined {
-			merged = append(merged, group.merge())
-		}
-	}
-	return merged
+	return slices.DeleteFunc(g.groups, func(p *group) bool { return p.joined })
 }
 
 // operation is a change with its place among all of them.

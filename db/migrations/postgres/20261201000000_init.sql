@@ -196,6 +196,9 @@ CREATE TABLE task_session_messages (
 CREATE INDEX task_session_messages_rounds ON task_session_messages (session_id, seq)
     WHERE role = 'user' AND deleted_at IS NULL;
 
+CREATE INDEX task_session_messages_deleted ON task_session_messages (session_id, seq)
+    WHERE deleted_at IS NOT NULL;
+
 -- The calls of delegation tools, so that an execution finds its message (HI-6).
 CREATE TABLE task_session_delegations (
     message_id   text COLLATE "C" NOT NULL REFERENCES task_session_messages (id) ON DELETE CASCADE,
@@ -221,15 +224,16 @@ CREATE TABLE message_file_changes (
     old_path_key            text COLLATE "C",
     change_type             text NOT NULL,
     diff_mode               text NOT NULL,
-    before_content          text,
-    after_content           text,
-    patch                   text,
     patch_truncated         boolean NOT NULL,
     diff_unavailable_reason text,
     lines_added             bigint,
     lines_deleted           bigint,
     tool_call_id            text COLLATE "C",
     created_at              timestamptz NOT NULL,
+    text_bytes              bigint NOT NULL, -- of the three texts together
+    before_content          text,
+    after_content           text,
+    patch                   text,
     UNIQUE (session_id, message_seq, ordinal)
 );
 CREATE INDEX message_file_changes_by_task ON message_file_changes (task_id);
@@ -240,7 +244,10 @@ CREATE TABLE subagent_executions (
     parent_session_id   text COLLATE "C" NOT NULL,
     parent_tool_call_id text COLLATE "C",
     parent_message_id   text COLLATE "C",
+    parent_message_seq  bigint,
+    parent_call_ordinal integer, -- among the calls of that message; null when it has no such call
     child_session_id    text COLLATE "C" NOT NULL,
+    run                 integer NOT NULL, -- of the child, from 1
     agent_type          text,
     tool                text NOT NULL,
     status              text NOT NULL,
@@ -252,6 +259,6 @@ CREATE TABLE subagent_executions (
     updated_at          timestamptz NOT NULL
 );
 CREATE INDEX subagent_executions_by_call ON subagent_executions (parent_session_id, parent_tool_call_id);
-CREATE INDEX subagent_executions_by_message ON subagent_executions (parent_message_id);
-CREATE INDEX subagent_executions_by_child ON subagent_executions (child_session_id, start_message_seq);
+CREATE INDEX subagent_executions_by_message ON subagent_executions (parent_session_id, parent_message_seq);
+CREATE INDEX subagent_executions_by_child ON subagent_executions (child_session_id, run);
 CREATE INDEX subagent_executions_by_task ON subagent_executions (task_id);

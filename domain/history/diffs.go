@@ -1,0 +1,62 @@
+package history
+
+import (
+	"context"
+
+	"gatehouse/domain"
+)
+
+// DiffsMode says whether changes come with their texts (HI-24).
+type DiffsMode string
+
+// The modes. The zero mode is inline.
+const (
+	DiffsInline DiffsMode = "inline"
+	DiffsNone   DiffsMode = "none"
+)
+
+func (m DiffsMode) check(p *domain.Problems) {
+	if m != "" && m != DiffsInline && m != DiffsNone {
+		p.Add("/query/diffs", domain.ProblemEnum, "must be inline or none")
+	}
+}
+
+// fillTexts gives changes, in the order in which they are shown, their texts, as far
+// as one page carries them: behind the first that does not fit, and for DiffsNone,
+// they are marked as left out (HI-24).
+func fillTexts(ctx context.Context, tx ReadTx, mode DiffsMode, changes []*SourcedChange) error {
+	var ids []string
+	left, full := int64(domain.MaxPageDiffText), mode == DiffsNone
+	for _, c := range changes {
+		if c.DiffMode == Unsupported {
+			continue
+		}
+		left -= c.TextBytes
+		if full = full || left < 0; full {
+			c.DiffOmitted = true
+			continue
+		}
+		ids = append(ids, c.ID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	texts, err := tx.Texts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if t, ok := texts[c.ID]; ok {
+			c.BeforeContent, c.AfterContent, c.Patch = t.Before, t.After, t.Patch
+		}
+	}
+	return nil
+}
+
+// pointers returns where the changes of a list stand.
+func pointers(to []*SourcedChange, changes []SourcedChange) []*SourcedChange {
+	for i := range changes {
+		to = append(to, &changes[i])
+	}
+	return to
+}
