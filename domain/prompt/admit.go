@@ -101,12 +101,12 @@ func admitted(accepted Acceptance, sc Scene) Admitted {
 func replay(sc Scene) (Admitted, event.Notice) {
 	d := sc.Prior.Delivery
 	return Admitted{
-		Delivery:           d,
-		Message:            sc.Prior.Message,
-		Snapshot:           sc.Comments,
-		Replayed:           true,
-		RequestedSessionID: sc.Prior.Admission.RequestedSessionID,
-	}, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: event.Change{
-		Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}},
-	}}
+			Delivery:           d,
+			Message:            sc.Prior.Message,
+			Snapshot:           sc.Comments,
+			Replayed:           true,
+			RequestedSessionID: sc.Prior.Admission.RequestedSessionID,
+		}, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: event.Change{
+			Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}},
+		}}
 }
