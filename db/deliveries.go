@@ -123,3 +123,14 @@ func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnStat
 	}
 	return nil
 }
+
+// Owed implements prompt.Abandoner.
+func (t *tx) Owed(ctx context.Context, taskID, sessionID string) ([]prompt.Delivery, error) {
+	rows, err := all[deliveryRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("task_id = ?", taskID).Where("session_id = ?", sessionID).
+			Where("state IN (?)", bun.List([]prompt.State{
+				prompt.StatePending, prompt.StateReserved, prompt.StateCombined, prompt.StateAttempted,
+			})).Order("position")
+	})
+	return each(rows, deliveryRow.delivery), err
+}

@@ -66,7 +66,7 @@ CREATE INDEX task_sessions_by_task ON task_sessions (task_id, created_at, id);
 
 CREATE TABLE task_session_turns (
     id                 text COLLATE "C" PRIMARY KEY,
-    task_id            text COLLATE "C" NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    task_id            text COLLATE "C" NOT NULL, -- goes with its session
     session_id         text COLLATE "C" NOT NULL REFERENCES task_sessions (id) ON DELETE CASCADE,
     state              text NOT NULL,
     create_fingerprint text NOT NULL,
@@ -175,7 +175,7 @@ CREATE TABLE admissions (
 
 CREATE TABLE task_session_messages (
     id                  text COLLATE "C" PRIMARY KEY,
-    task_id             text COLLATE "C" NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    task_id             text COLLATE "C" NOT NULL, -- goes with its session
     session_id          text COLLATE "C" NOT NULL REFERENCES task_sessions (id) ON DELETE CASCADE,
     seq                 bigint NOT NULL,
     role                text NOT NULL,

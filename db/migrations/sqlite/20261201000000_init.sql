@@ -67,7 +67,7 @@ CREATE INDEX task_sessions_by_task ON task_sessions (task_id, created_at, id);
 
 CREATE TABLE task_session_turns (
     id                 text PRIMARY KEY,
-    task_id            text NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    task_id            text NOT NULL, -- goes with its session
     session_id         text NOT NULL REFERENCES task_sessions (id) ON DELETE CASCADE,
     state              text NOT NULL,
     create_fingerprint text NOT NULL,
@@ -176,7 +176,7 @@ CREATE TABLE admissions (
 
 CREATE TABLE task_session_messages (
     id                  text PRIMARY KEY,
-    task_id             text NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    task_id             text NOT NULL, -- goes with its session
     session_id          text NOT NULL REFERENCES task_sessions (id) ON DELETE CASCADE,
     seq                 integer NOT NULL,
     role                text NOT NULL,

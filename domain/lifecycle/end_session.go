@@ -1,0 +1,47 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+
+	"gatehouse/domain/event"
+	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
+)
+
+// UpdateSession changes a session and answers it as it is then. A patch to a
+// terminal state ends its running turns in the same state, its own run and those it
+// delegated (HI-10). Its pending deliveries stay, visible and not reservable (DL-10).
+func (s *Service) UpdateSession(ctx context.Context, taskID, id string, p session.Patch) (session.Session, error) {
+	if !p.Ends() {
+		return s.sessions.Update(ctx, taskID, id, p)
+	}
+	if err := p.Validate(); err != nil {
+		return session.Session{}, err
+	}
+	var ended session.Session
+	err := s.change(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (event.Change, error) {
+		prior, err := tx.LockSession(ctx, taskID, id)
+		if err != nil {
+			return event.Change{}, err
+		}
+		if ended, err = p.Apply(prior); err != nil {
+			return event.Change{}, err
+		}
+		now := s.now()
+		runs, err := subagent.EndRunning(ctx, tx, id, subagent.ExecutionStatus(ended.State), now)
+		if err != nil {
+			return event.Change{}, err
+		}
+		if err := tx.EndTurns(ctx, id, session.TurnState(ended.State), now); err != nil {
+			return event.Change{}, err
+		}
+		ended.UpdatedAt = now
+		return event.Change{Task: true, Sessions: runs}, tx.UpdateSession(ctx, ended)
+	})
+	if err != nil {
+		return session.Session{}, fmt.Errorf("end session %s: %w", id, err)
+	}
+	return ended, nil
+}

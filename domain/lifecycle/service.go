@@ -1,0 +1,85 @@
+// Package lifecycle holds the operations that cut across: to end or delete a
+// session, and to delete a task, with all that hangs on them.
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"gatehouse/domain"
+	"gatehouse/domain/event"
+	"gatehouse/domain/prompt"
+	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
+)
+
+// Store runs the transactions of this package. Package storetest holds what every
+// Store must do.
+type Store interface {
+	// InTx runs fn in one read-write transaction about one task, committing if fn
+	// returns nil and rolling back otherwise. fn may run again: it leaves no mark
+	// but through tx.
+	InTx(ctx context.Context, taskID string, fn func(ctx context.Context, tx Tx) error) error
+}
+
+// Tx is what the operations of this package do in a transaction.
+type Tx interface {
+	task.Tx
+	subagent.ExecutionEnder
+	prompt.Abandoner
+
+	// UpdateSession writes title, auto_run, state and time of s.
+	UpdateSession(ctx context.Context, s session.Session) error
+
+	// EndTurns ends the turns of a session that run.
+	EndTurns(ctx context.Context, sessionID string, state session.TurnState, at time.Time) error
+
+	// DeleteSession deletes a session with its turns and messages. What it changed in
+	// files stays (HI-25).
+	DeleteSession(ctx context.Context, id string) error
+
+	// SetPrimarySession makes a session the primary one of its task, or none with nil.
+	SetPrimarySession(ctx context.Context, taskID string, sessionID *string) error
+
+	// DeleteTask deletes a task with everything below it.
+	DeleteTask(ctx context.Context, id string) error
+}
+
+// Service is the set of operations that cut across.
+type Service struct {
+	store    Store
+	sessions *session.Service
+	now      domain.Clock
+	announce *event.Announcer
+}
+
+// NewService returns a Service on store. sessions carries out what cuts across
+// nothing.
+func NewService(store Store, sessions *session.Service, now domain.Clock, announce *event.Announcer) *Service {
+	return &Service{store, sessions, now, announce}
+}
+
+// change runs fn in a transaction that holds the lock of a task, stamps the change
+// it returns and, after the commit, tells of it.
+func (s *Service) change(ctx context.Context, taskID string, fn func(ctx context.Context, tx Tx, t task.Task) (event.Change, error)) error {
+	var n event.Notice
+	err := s.store.InTx(ctx, taskID, func(ctx context.Context, tx Tx) error {
+		t, err := tx.LockTask(ctx, taskID)
+		if err != nil {
+			return err
+		}
+		change, err := fn(ctx, tx, t)
+		if err != nil {
+			return err
+		}
+		seq, err := tx.Stamp(ctx, taskID, change)
+		n = event.Notice{TaskID: taskID, Seq: seq, Change: change}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.announce.Announce(ctx, n)
+	return nil
+}
