@@ -65,3 +65,23 @@ func TestNewPage(t *testing.T) {
 		}
 	}
 }
+
+// QU-24: whatever a client sends as a cursor is either one of ours or refused.
+func FuzzDecodeCursor(f *testing.F) {
+	f.Add(domain.EncodeCursor("list", "1", "id"))
+	f.Add(domain.EncodeCursor("list"))
+	f.Add("")
+	f.Fuzz(func(t *testing.T, s string) {
+		parts, err := domain.DecodeCursor("list", s)
+		if err != nil {
+			if !errors.Is(err, domain.ErrValidation) {
+				t.Errorf("DecodeCursor: %v", err)
+			}
+			return
+		}
+		again, err := domain.DecodeCursor("list", domain.EncodeCursor("list", parts...))
+		if diff := cmp.Diff(parts, again); err != nil || diff != "" {
+			t.Errorf("cursor does not come back: %v (-want +got):\n%s", err, diff)
+		}
+	})
+}

@@ -68,6 +68,9 @@ func membersOf[E error](convert func(E) map[string]any) func(error) map[string]a
 var dataErrors = []func(error) map[string]any{
 	membersOf(validationMembers),
 	membersOf(unavailableMembers),
+	membersOf(planChangedMembers),
+	membersOf(commentsChangedMembers),
+	membersOf(limitMembers),
 }
 
 func validationMembers(e *domain.ValidationError) map[string]any {

@@ -253,3 +253,39 @@ func (s *stack) session(t *testing.T, taskPath string) string {
 	t.Helper()
 	return s.call("POST", taskPath+"/sessions", map[string]any{"kind": "main"}).do(t).want(t, 201).id(t)
 }
+
+// at is the value at a path of members and indexes in the answer's object, nil
+// where there is none.
+func (a *answer) at(t *testing.T, path ...any) any {
+	t.Helper()
+	var v any = a.json(t)
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			members, _ := v.(map[string]any)
+			v = members[step]
+		case int:
+			items, _ := v.([]any)
+			if step >= len(items) {
+				return nil
+			}
+			v = items[step]
+		}
+	}
+	return v
+}
+
+// text is the string at a path, "" where there is none.
+func (a *answer) text(t *testing.T, path ...any) string {
+	t.Helper()
+	s, _ := a.at(t, path...).(string)
+	return s
+}
+
+// number is the integer at a path, 0 where there is none.
+func (a *answer) number(t *testing.T, path ...any) int64 {
+	t.Helper()
+	n, _ := a.at(t, path...).(json.Number)
+	i, _ := n.Int64()
+	return i
+}

@@ -19,7 +19,10 @@ type Plan struct {
 }
 
 // Tag names this content among all that any plan of any task ever had (API-6).
-// A plan that was deleted and made again has another id, so another tag.
+// A plan that was deleted and made again has another id, so another tag. It says
+// nothing of the comments, which have a tag of their own. Its weak point is a
+// database restored from a backup: what is saved from then on may get a tag that
+// lost content had.
 func (p Plan) Tag() string { return p.ID + ":" + strconv.FormatInt(p.Version, 10) }
 
 // Revision is one content that a plan had. It never holds comments.
