@@ -68,6 +68,10 @@ func membersOf[E error](convert func(E) map[string]any) func(error) map[string]a
 var dataErrors = []func(error) map[string]any{
 	membersOf(validationMembers),
 	membersOf(unavailableMembers),
+	membersOf(commentsChangedMembers),
+	membersOf(conflictMembers),
+	membersOf(primaryMembers),
+	membersOf(tooLargeMembers),
 }
 
 func validationMembers(e *domain.ValidationError) map[string]any {
