@@ -2,10 +2,12 @@ package db
 
 import (
 	"context"
+	"errors"
 
 	"github.com/uptrace/bun"
 
 	"gatehouse/domain/prompt"
+	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
 
@@ -63,6 +65,19 @@ func (t *tx) prior(ctx context.Context, deliveryID string, q prompt.SceneQuery) 
 	}
 	message, err := t.transcribed(ctx, receipt.Delivery)
 	return &prompt.Prior{Receipt: receipt, Message: message}, err
+}
+
+// transcribed returns the transcript row of a delivery, nil when there is none, or
+// none any more.
+func (t *tx) transcribed(ctx context.Context, d prompt.Delivery) (*session.Message, error) {
+	if d.MessageID == nil {
+		return nil, nil //nolint:nilnil // no row yet is no failure
+	}
+	row, err := one[messageRow](ctx, t.querier, errNoRow, "id = ? AND deleted_at IS NULL", *d.MessageID)
+	if errors.Is(err, errNoRow) {
+		return nil, nil //nolint:nilnil // removed since
+	}
+	return &row.Message, err
 }
 
 // Receipt implements prompt.Store.

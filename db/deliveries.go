@@ -75,6 +75,9 @@ func (t promptTx) Next(ctx context.Context, sessionID string) (reserved, pending
 	return reserved, pending, err
 }
 
+// errNoRow says that there is no such row, where that is no failure.
+var errNoRow = errors.New("no such row")
+
 // first returns the delivery with the lowest position among those that where selects.
 func (t promptTx) first(ctx context.Context, where string, args ...any) (*prompt.Delivery, error) {
 	var row deliveryRow

@@ -9,6 +9,7 @@ import (
 
 	"gatehouse/domain/access"
 	"gatehouse/domain/plan"
+	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
@@ -22,6 +23,7 @@ type API struct {
 	Tasks    *task.Service
 	Sessions *session.Service
 	Plans    *plan.Service
+	Prompts  *prompt.Service
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer

@@ -45,6 +45,14 @@ func timeOf(p *gen.Time) *time.Time {
 	return new(p.UTC())
 }
 
+// nullOrBody is what convert makes of the value p points to, or null.
+func nullOrBody[T, G any](p *T, convert func(T) G) nullable.Nullable[G] {
+	if p == nil {
+		return nullable.NewNullNullable[G]()
+	}
+	return nullable.NewNullableWithValue(convert(*p))
+}
+
 // orZero is the value p points to, or the zero value when it is absent.
 func orZero[T any](p *T) T {
 	if p == nil {

@@ -71,6 +71,10 @@ var dataErrors = []func(error) map[string]any{
 	membersOf(planChangedMembers),
 	membersOf(commentsChangedMembers),
 	membersOf(limitMembers),
+	membersOf(commentsChangedMembers),
+	membersOf(conflictMembers),
+	membersOf(primaryMembers),
+	membersOf(tooLargeMembers),
 }
 
 func validationMembers(e *domain.ValidationError) map[string]any {

@@ -21,6 +21,7 @@ import (
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
+	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
@@ -33,6 +34,7 @@ type stack struct {
 	http.Handler
 	contract routers.Router
 	access   *access.Service
+	plans    *plan.Service
 	token    map[access.Scope]string // of the workspace default
 	foreign  map[access.Scope]string // of another one
 }
@@ -54,12 +56,17 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	}
 	log := slog.New(handlers.WithRequestID(slog.NewTextHandler(t.Output(), nil)))
 	announce, clock := event.NewAnnouncer(nil, log), domain.Clock(domain.SystemClock)
-	s := &stack{contract: router, access: access.NewService(store.Access(), clock)}
+	s := &stack{
+		contract: router,
+		access:   access.NewService(store.Access(), clock),
+		plans:    plan.NewService(store.Plans(), clock, announce, nil),
+	}
 	api := &handlers.API{
 		Access:    s.access,
 		Tasks:     task.NewService(store.Tasks(), clock, announce),
 		Sessions:  session.NewService(store.Sessions(), clock, announce),
-		Plans:     plan.NewService(store.Plans(), clock, announce, nil),
+		Plans:     s.plans,
+		Prompts:   prompt.NewService(store.Prompts(), clock, announce, nil),
 		Readiness: store,
 		Contract:  doc,
 		Gatherer:  prometheus.NewRegistry(),

@@ -11,12 +11,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
+	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
@@ -43,12 +43,15 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err := store.Ready(ctx); err != nil {
 		return nil, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
 	}
-	services := newServices(store, env.settings, log)
-	if err := firstStart(ctx, services.access, env); err != nil {
-		return nil, err
-	}
 	registry, err := newRegistry(store)
 	if err != nil {
+		return nil, err
+	}
+	services, err := newServices(store, registry, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := firstStart(ctx, services.access, env); err != nil {
 		return nil, err
 	}
 	ready := &readiness{store: store}
@@ -70,16 +73,22 @@ type services struct {
 	tasks    *task.Service
 	sessions *session.Service
 	plans    *plan.Service
+	prompts  *prompt.Service
 }
 
-func newServices(store *db.Store, _ config.Settings, log *slog.Logger) services {
+func newServices(store *db.Store, registry prometheus.Registerer, log *slog.Logger) (services, error) {
 	announce := event.NewAnnouncer(nil, log)
+	observer, err := handlers.NewPromptMetrics(registry)
+	if err != nil {
+		return services{}, err
+	}
 	return services{
 		access:   access.NewService(store.Access(), domain.SystemClock),
 		tasks:    task.NewService(store.Tasks(), domain.SystemClock, announce),
 		sessions: session.NewService(store.Sessions(), domain.SystemClock, announce),
 		plans:    plan.NewService(store.Plans(), domain.SystemClock, announce, nil),
-	}
+		prompts:  prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
+	}, nil
 }
 
 // firstStart prints the token that the first start on an empty database makes
@@ -126,6 +135,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Tasks:     s.tasks,
 		Sessions:  s.sessions,
 		Plans:     s.plans,
+		Prompts:   s.prompts,
 		Readiness: ready,
 		Gatherer:  registry,
 		Contract:  contract,

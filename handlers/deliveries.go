@@ -1,0 +1,97 @@
+package handlers
+
+import (
+	"context"
+
+	"gatehouse/domain/prompt"
+	"gatehouse/gen"
+)
+
+func deliveryBody(d prompt.Delivery) gen.Delivery {
+	return gen.Delivery{
+		ID: d.ID, Kind: gen.DeliveryKind(d.Kind), TaskID: d.TaskID, SessionID: d.SessionID, ClientID: nullOr(d.ClientID),
+		State: gen.DeliveryState(d.State), Position: d.Position, Content: d.Content, PlanMode: d.PlanMode,
+		Model: nullOr(d.Model), Attachments: each(d.Attachments, attachmentBody),
+		PlanCommentRefs: each(d.PlanCommentRefs, refBody), MessageID: nullOr(d.MessageID), TurnID: nullOr(d.TurnID),
+		Outcome: nullOr((*gen.DeliveryOutcome)(d.Outcome)), Detail: nullOr(d.Detail),
+		Version: d.Version, CreatedAt: at(d.CreatedAt), UpdatedAt: at(d.UpdatedAt),
+	}
+}
+
+func attachmentBody(id string) gen.DeliveryAttachment { return gen.DeliveryAttachment{ID: id} }
+
+// deliveryOf is the id of the delivery that the path leads with, in stored form.
+func deliveryOf(escaped string) string {
+	id, _ := pathID(escaped)
+	return id
+}
+
+// ListDeliveries implements GET /v1/tasks/{task_id}/deliveries.
+func (a *API) ListDeliveries(ctx context.Context, r gen.ListDeliveriesRequestObject) (gen.ListDeliveriesResponseObject, error) {
+	page, err := a.Prompts.Deliveries(ctx, taskOf(ctx), (*prompt.State)(r.Params.State), pageRequest(r.Params.Limit, r.Params.Cursor))
+	if err != nil {
+		return nil, err
+	}
+	return gen.ListDeliveries200JSONResponse{Items: each(page.Items, deliveryBody), NextCursor: nullOr(page.NextCursor)}, nil
+}
+
+// GetDelivery implements GET /v1/deliveries/{delivery_id}.
+func (a *API) GetDelivery(ctx context.Context, r gen.GetDeliveryRequestObject) (gen.GetDeliveryResponseObject, error) {
+	d, err := a.Prompts.Delivery(ctx, deliveryOf(r.DeliveryID))
+	if err != nil {
+		return nil, err
+	}
+	return gen.GetDelivery200JSONResponse(deliveryBody(d)), nil
+}
+
+// ReserveDelivery implements POST /v1/sessions/{session_id}/deliveries/reserve.
+func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestObject) (gen.ReserveDeliveryResponseObject, error) {
+	var lease *int
+	if r.Body != nil {
+		lease = r.Body.LeaseSeconds
+	}
+	reserved, err := a.Prompts.Reserve(ctx, taskOf(ctx), sessionOf(r.SessionID), lease)
+	switch {
+	case err != nil:
+		return nil, err
+	case reserved == nil:
+		return gen.ReserveDelivery204Response{}, nil
+	}
+	return gen.ReserveDelivery200JSONResponse{
+		Delivery:       deliveryBody(reserved.Delivery),
+		Token:          string(reserved.Token),
+		LeaseExpiresAt: at(reserved.LeaseExpiresAt),
+	}, nil
+}
+
+// AttemptDelivery implements POST /v1/deliveries/{delivery_id}/attempt.
+func (a *API) AttemptDelivery(ctx context.Context, r gen.AttemptDeliveryRequestObject) (gen.AttemptDeliveryResponseObject, error) {
+	d, err := a.Prompts.Attempt(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token))
+	if err != nil {
+		return nil, err
+	}
+	return gen.AttemptDelivery200JSONResponse{
+		Delivery:  deliveryBody(d),
+		MessageID: orZero(d.MessageID),
+		TurnID:    orZero(d.TurnID),
+	}, nil
+}
+
+// ReleaseDelivery implements POST /v1/deliveries/{delivery_id}/release.
+func (a *API) ReleaseDelivery(ctx context.Context, r gen.ReleaseDeliveryRequestObject) (gen.ReleaseDeliveryResponseObject, error) {
+	d, err := a.Prompts.Release(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return gen.ReleaseDelivery200JSONResponse(deliveryBody(d)), nil
+}
+
+// AcknowledgeDelivery implements POST /v1/deliveries/{delivery_id}/acknowledge.
+func (a *API) AcknowledgeDelivery(ctx context.Context, r gen.AcknowledgeDeliveryRequestObject) (gen.AcknowledgeDeliveryResponseObject, error) {
+	d, err := a.Prompts.Acknowledge(ctx, taskOf(ctx), deliveryOf(r.DeliveryID),
+		prompt.Token(r.Body.Token), prompt.Outcome(r.Body.Outcome), r.Body.Detail)
+	if err != nil {
+		return nil, err
+	}
+	return gen.AcknowledgeDelivery200JSONResponse(deliveryBody(d)), nil
+}

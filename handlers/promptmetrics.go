@@ -1,0 +1,46 @@
+package handlers
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gatehouse/domain/prompt"
+)
+
+// PromptMetrics counts what happens to prompts (OP-8). Its labels are words of the
+// domain: transports, outcomes and the codes of failures.
+type PromptMetrics struct {
+	admissions *prometheus.CounterVec
+	deliveries *prometheus.CounterVec
+}
+
+// NewPromptMetrics registers the counters with reg.
+func NewPromptMetrics(reg prometheus.Registerer) (*PromptMetrics, error) {
+	m := &PromptMetrics{
+		admissions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gatehouse_admissions_total",
+			Help: "Prompts asked to be admitted, by transport and outcome: admitted, replayed, or why not.",
+		}, []string{"transport", "outcome"}),
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gatehouse_deliveries_total",
+			Help: "Deliveries that runners settled, by outcome.",
+		}, []string{"outcome"}),
+	}
+	for _, c := range []prometheus.Collector{m.admissions, m.deliveries} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics of prompts: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// Admitted implements prompt.Observer.
+func (m *PromptMetrics) Admitted(transport prompt.Kind, outcome string) {
+	m.admissions.WithLabelValues(string(transport), outcome).Inc()
+}
+
+// Delivered implements prompt.Observer.
+func (m *PromptMetrics) Delivered(outcome prompt.Outcome) {
+	m.deliveries.WithLabelValues(string(outcome)).Inc()
+}
