@@ -71,7 +71,6 @@ var dataErrors = []func(error) map[string]any{
 	membersOf(planChangedMembers),
 	membersOf(commentsChangedMembers),
 	membersOf(limitMembers),
-	membersOf(commentsChangedMembers),
 	membersOf(conflictMembers),
 	membersOf(primaryMembers),
 	membersOf(tooLargeMembers),
