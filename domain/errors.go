@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -120,4 +121,12 @@ func (p Problems) Err() error {
 // Invalid is a [ValidationError] of a single problem.
 func Invalid(field, code, format string, args ...any) error {
 	return &ValidationError{[]Problem{{field, code, fmt.Sprintf(format, args...)}}}
+}
+
+// CodeOf is the code of the [Error] that err is, or "error" when it is none.
+func CodeOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return "error"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Options is what the edge is built of.
@@ -17,6 +18,7 @@ type Options struct {
 	Register func(*echo.Echo) // adds a route for each operation of the contract
 	Log      *slog.Logger     // see [WithRequestID]
 	Metrics  prometheus.Registerer
+	Tracing  trace.TracerProvider // nil for none
 
 	Authenticator Authenticator // nil only with AuthOff
 	AuthOff       bool          // everybody is an admin (API-21)
@@ -52,6 +54,7 @@ func New(o Options) (*echo.Echo, error) {
 	e.Pre(routeEscaped)
 	e.Use(
 		identify,                      // X-Request-Id
+		traced(o.Tracing),             // the span of it
 		observe(o.Log, metrics),       // errors become answers; the line and the numbers of it
 		recoverPanics,                 // 500
 		o.Origins.checkHost,           // 421

@@ -82,11 +82,15 @@ func newServices(store *db.Store, registry prometheus.Registerer, log *slog.Logg
 	if err != nil {
 		return services{}, err
 	}
+	comments, err := handlers.NewPlanMetrics(registry)
+	if err != nil {
+		return services{}, err
+	}
 	return services{
 		access:   access.NewService(store.Access(), domain.SystemClock),
 		tasks:    task.NewService(store.Tasks(), domain.SystemClock, announce),
 		sessions: session.NewService(store.Sessions(), domain.SystemClock, announce),
-		plans:    plan.NewService(store.Plans(), domain.SystemClock, announce, nil),
+		plans:    plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
 		prompts:  prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
 	}, nil
 }
@@ -154,6 +158,9 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Origins:  handlers.Origins{Loopback: cfg.Loopback(), Hosts: cfg.AllowedHosts, Allowed: cfg.CORSOrigins},
 		Bodies:   api.Bodies,
 		Rate:     handlers.RateLimit{PerSecond: cfg.RateLimit, Burst: max(1, int(cfg.RateLimit))},
+	}
+	if cfg.OTLPEndpoint != "" {
+		options.Tracing = env.tracing
 	}
 	if cfg.AuthOn() {
 		options.Authenticator = s.access

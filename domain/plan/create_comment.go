@@ -32,6 +32,7 @@ func (n NewComment) validate() (NewComment, error) {
 // Another request with the id is a [CommentsChangedError] (PC-3), and so is a plan
 // that is not the current one (PC-5).
 func (s *Service) CreateComment(ctx context.Context, n NewComment) (after Snapshot, replayed bool, err error) {
+	defer func() { s.observe(OpCreate, replayed, err) }()
 	if n, err = n.validate(); err != nil {
 		return Snapshot{}, false, err
 	}

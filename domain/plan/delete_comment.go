@@ -31,6 +31,7 @@ func (r CommentRemoval) validate() (CommentRemoval, error) {
 // comment that is gone already or of another version is a [CommentsChangedError]
 // (PC-4), and so is a plan that is not the current one (PC-5).
 func (s *Service) DeleteComment(ctx context.Context, r CommentRemoval) (after Snapshot, err error) {
+	defer func() { s.observe(OpDelete, false, err) }()
 	if r, err = r.validate(); err != nil {
 		return Snapshot{}, err
 	}

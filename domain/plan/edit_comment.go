@@ -42,6 +42,7 @@ func (e CommentEdit) validate() (CommentEdit, error) {
 // version is a [CommentsChangedError] (PC-4), and so is a plan that is not the
 // current one (PC-5).
 func (s *Service) EditComment(ctx context.Context, e CommentEdit) (after Snapshot, err error) {
+	defer func() { s.observe(OpEdit, false, err) }()
 	if e, err = e.validate(); err != nil {
 		return Snapshot{}, err
 	}

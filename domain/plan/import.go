@@ -34,6 +34,7 @@ type Imported struct {
 // Whatever it creates adds 1 to the comments revision (PC-1). A plan that is not
 // the current one is a [CommentsChangedError] about the whole (PC-5).
 func (s *Service) Import(ctx context.Context, r ImportRequest) (done Imported, err error) {
+	defer func() { s.observe(OpImport, false, err) }()
 	if r, err = r.validate(); err != nil {
 		return Imported{}, err
 	}

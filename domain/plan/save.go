@@ -56,6 +56,11 @@ func matches(tags []string, current *Plan) bool {
 // to orphans count even then. A plan that is not the expected one is a
 // [ChangedError] (PC-9).
 func (s *Service) Save(ctx context.Context, r SaveRequest) (saved Plan, err error) {
+	defer func() {
+		if len(r.OrphanedRefs) > 0 {
+			s.observe(OpOrphan, false, err)
+		}
+	}()
 	if r, err = r.validate(); err != nil {
 		return Plan{}, err
 	}

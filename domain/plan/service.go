@@ -24,12 +24,13 @@ type Service struct {
 	now      domain.Clock
 	announce *event.Announcer
 	lease    Lease
+	observer Observer
 }
 
 // NewService returns a Service on store. lease is nil when no hook is configured:
 // the row lock is enough then.
 func NewService(store Store, now domain.Clock, announce *event.Announcer, lease Lease) *Service {
-	return &Service{store, now, announce, lease}
+	return &Service{store, now, announce, lease, nil}
 }
 
 // outcome says what a transaction changed. The zero value is nothing: neither a

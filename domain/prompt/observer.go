@@ -1,10 +1,6 @@
 package prompt
 
-import (
-	"errors"
-
-	"gatehouse/domain"
-)
+import "gatehouse/domain"
 
 // Observer counts what happens to prompts. It returns at once and never fails.
 type Observer interface {
@@ -27,11 +23,9 @@ func (unobserved) Delivered(Outcome) {}
 
 // outcomeOf is the word for an admission in [Observer.Admitted].
 func outcomeOf(a Admitted, err error) string {
-	switch refused, ok := errors.AsType[*domain.Error](err); {
-	case ok:
-		return refused.Code
+	switch {
 	case err != nil:
-		return "error"
+		return domain.CodeOf(err)
 	case a.Replayed:
 		return "replayed"
 	default:
