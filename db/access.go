@@ -99,8 +99,8 @@ func (t *tx) InsertWorkspace(ctx context.Context, w access.Workspace) (bool, err
 }
 
 // InsertToken implements access.Tx.
-func (t *tx) InsertToken(ctx context.Context, new access.Token) error {
-	if _, err := t.NewInsert().Model(&tokenRow{Token: new}).Exec(ctx); err != nil {
+func (t *tx) InsertToken(ctx context.Context, made access.Token) error {
+	if _, err := t.NewInsert().Model(&tokenRow{Token: made}).Exec(ctx); err != nil {
 		return fmt.Errorf("insert token: %w", err)
 	}
 	return nil

@@ -64,8 +64,8 @@ func (t *tx) Session(ctx context.Context, id string) (session.Session, error) {
 }
 
 // InsertSession implements session.WriteTx.
-func (t *tx) InsertSession(ctx context.Context, new session.Session) (bool, error) {
-	return insert(ctx, t.querier, &sessionRow{Session: new})
+func (t *tx) InsertSession(ctx context.Context, made session.Session) (bool, error) {
+	return insert(ctx, t.querier, &sessionRow{Session: made})
 }
 
 // UpdateSession implements session.WriteTx.

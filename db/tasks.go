@@ -70,8 +70,8 @@ func (t *tx) Task(ctx context.Context, id string) (task.Task, error) {
 }
 
 // InsertTask implements task.WriteTx.
-func (t *tx) InsertTask(ctx context.Context, new task.Task) (bool, error) {
-	return insert(ctx, t.querier, &taskRow{Task: new})
+func (t *tx) InsertTask(ctx context.Context, made task.Task) (bool, error) {
+	return insert(ctx, t.querier, &taskRow{Task: made})
 }
 
 // UpdateTask implements task.WriteTx.

@@ -30,8 +30,8 @@ func (s sessionStore) Turns(ctx context.Context, sessionID string, after *domain
 }
 
 // InsertTurn implements session.WriteTx.
-func (t *tx) InsertTurn(ctx context.Context, new session.Turn) (bool, error) {
-	return insert(ctx, t.querier, &turnRow{Turn: new})
+func (t *tx) InsertTurn(ctx context.Context, made session.Turn) (bool, error) {
+	return insert(ctx, t.querier, &turnRow{Turn: made})
 }
 
 // Turn implements session.WriteTx.

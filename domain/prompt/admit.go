@@ -100,13 +100,14 @@ func admitted(accepted Acceptance, sc Scene) Admitted {
 // news may have been lost with the process, and runners may have to be woken.
 func replay(sc Scene) (Admitted, event.Notice) {
 	d := sc.Prior.Delivery
-	return Admitted{
-			Delivery:           d,
-			Message:            sc.Prior.Message,
-			Snapshot:           sc.Comments,
-			Replayed:           true,
-			RequestedSessionID: sc.Prior.Admission.RequestedSessionID,
-		}, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: event.Change{
-			Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}},
-		}}
+	a := Admitted{
+		Delivery:           d,
+		Message:            sc.Prior.Message,
+		Snapshot:           sc.Comments,
+		Replayed:           true,
+		RequestedSessionID: sc.Prior.Admission.RequestedSessionID,
+	}
+	return a, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: event.Change{
+		Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}},
+	}}
 }

@@ -89,7 +89,7 @@ func checkPrimary(r Request, sc Scene) error {
 // checkState judges whether the session takes a direct prompt now. It never
 // overtakes what is still owed to the session.
 func checkState(r Request, s session.Session, unfinished int64) error {
-	reason := ""
+	var reason string
 	switch {
 	case s.State.Terminal():
 		reason = session.ReasonTerminal
