@@ -42,6 +42,7 @@ func Prompts(t *testing.T, open Open) {
 	})
 	deliveries(t, open)
 	promptRaces(t, open)
+	t.Run("QU-23 as the model says", func(t *testing.T) { promptModel(t, open) })
 }
 
 func admitConsumes(t *testing.T, w *promptWorld) {
