@@ -19,3 +19,13 @@ func TestPromptFaults(t *testing.T) {
 			})
 	})
 }
+
+// AD-7, DL-1, DL-2: two processes on one database.
+func TestPromptsOfTwoProcesses(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		storetest.PromptsOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
+			url := newURL(tb)
+			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
+		})
+	})
+}

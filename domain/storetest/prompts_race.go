@@ -6,21 +6,37 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 )
 
+// PromptsOfTwo shows that processes share the promises: open returns two stores on
+// one database, with nothing but the database between them.
+func PromptsOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
+	t.Helper()
+	promptRaces(t, func(t *testing.T) *promptWorld {
+		a, b := open(t)
+		w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
+		w.elsewhere = prompt.NewService(b.Prompts(), w.clock, event.NewAnnouncer(nil, nil), nil)
+		return w
+	})
+}
+
 // promptRaces shows what only concurrency shows.
-func promptRaces(t *testing.T, open Open) {
-	promptCases(t, open, map[string]func(*testing.T, *promptWorld){
+func promptRaces(t *testing.T, world func(t *testing.T) *promptWorld) {
+	for name, test := range map[string]func(*testing.T, *promptWorld){
 		"AD-7 one of 32 equal admissions admits":       raceAdmissions,
+		"AD-7 one of many different requests admits":   raceConflicts,
 		"AD-1 overlapping refs have one winner":        raceRefs,
 		"a prompt and an edit of its comment":          raceEdit,
 		"DL-1 one of many reserves gets it":            raceReserves,
 		"DL-2 one of many attempts crosses":            raceAttempts,
 		"one of many acknowledgements counts its turn": raceAcknowledgements,
-	})
+	} {
+		t.Run(name, func(t *testing.T) { test(t, world(t)) })
+	}
 }
 
 // crowd runs f n times at once.
@@ -42,8 +58,8 @@ func raceAdmissions(t *testing.T, w *promptWorld) {
 	r := w.request("c1", w.comment(t))
 	var admitted, replayed atomic.Int64
 	var ids sync.Map
-	crowd(callers, func(int) {
-		a, err := w.prompts.AdmitPrompt(t.Context(), r)
+	crowd(callers, func(i int) {
+		a, err := w.service(i).AdmitPrompt(t.Context(), r)
 		switch {
 		case err != nil:
 			t.Errorf("admit: %v", err)
@@ -69,6 +85,25 @@ func raceAdmissions(t *testing.T, w *promptWorld) {
 	})
 }
 
+// Requests that differ share a client id: one admits, the others conflict.
+func raceConflicts(t *testing.T, w *promptWorld) {
+	var admitted atomic.Int64
+	crowd(racers, func(i int) {
+		r := w.request("c1")
+		r.Content = clientID(i)
+		a, err := w.service(i).AdmitPrompt(t.Context(), r)
+		switch {
+		case err == nil && !a.Replayed:
+			admitted.Add(1)
+		case !errors.Is(err, prompt.ErrAdmissionConflict):
+			t.Errorf("admit: %+v, %v", a, err)
+		}
+	})
+	if s := w.state(t); admitted.Load() != 1 || len(s.Deliveries) != 1 {
+		t.Errorf("%d admitted, left %+v", admitted.Load(), s.Deliveries)
+	}
+}
+
 // Two prompts to two sessions of one task share a comment: one takes all it names,
 // the other nothing.
 func raceRefs(t *testing.T, w *promptWorld) {
@@ -83,7 +118,7 @@ func raceRefs(t *testing.T, w *promptWorld) {
 		requests[1].SessionID = second.ID
 		var answers [2]prompt.Admitted
 		var errs [2]error
-		crowd(2, func(n int) { answers[n], errs[n] = w.prompts.AdmitPrompt(t.Context(), requests[n]) })
+		crowd(2, func(n int) { answers[n], errs[n] = w.service(n).AdmitPrompt(t.Context(), requests[n]) })
 
 		winner, loser := 0, 1
 		if errs[winner] != nil {
@@ -148,7 +183,7 @@ func raceEdit(t *testing.T, w *promptWorld) {
 		var admitErr, editErr error
 		crowd(2, func(n int) {
 			if n == 0 {
-				_, admitErr = w.prompts.AdmitPrompt(t.Context(), w.request(clientID(i), c))
+				_, admitErr = w.elsewhere.AdmitPrompt(t.Context(), w.request(clientID(i), c))
 			} else {
 				_, editErr = w.plans.EditComment(t.Context(), w.edit(w.planID, c.Ref(), "edited"))
 			}
@@ -170,8 +205,8 @@ func raceReserves(t *testing.T, w *promptWorld) {
 	w.enqueue(t, "q2")
 	w.expire(t, w.reserve(t))
 	var given atomic.Int64
-	crowd(racers, func(int) {
-		r, err := w.prompts.Reserve(t.Context(), w.taskID, w.sessionID, nil)
+	crowd(racers, func(i int) {
+		r, err := w.service(i).Reserve(t.Context(), w.taskID, w.sessionID, nil)
 		if err != nil {
 			t.Errorf("reserve: %v", err)
 		} else if r != nil {
@@ -187,8 +222,8 @@ func raceAttempts(t *testing.T, w *promptWorld) {
 	w.enqueue(t, "q1")
 	r := w.reserve(t)
 	var crossed atomic.Int64
-	crowd(racers, func(int) {
-		_, err := w.prompts.Attempt(t.Context(), w.taskID, r.Delivery.ID, r.Token)
+	crowd(racers, func(i int) {
+		_, err := w.service(i).Attempt(t.Context(), w.taskID, r.Delivery.ID, r.Token)
 		if err == nil {
 			crossed.Add(1)
 		} else if !errors.Is(err, prompt.ErrAttempted) {
@@ -204,8 +239,8 @@ func raceAcknowledgements(t *testing.T, w *promptWorld) {
 	w.admit(t, w.request("c1"))
 	r := w.pass(t)
 	before := w.state(t).Task.ChangeSeq
-	crowd(racers, func(int) {
-		if _, err := w.prompts.Acknowledge(t.Context(), w.taskID, r.Delivery.ID, r.Token, prompt.OutcomeFailed, nil); err != nil {
+	crowd(racers, func(i int) {
+		if _, err := w.service(i).Acknowledge(t.Context(), w.taskID, r.Delivery.ID, r.Token, prompt.OutcomeFailed, nil); err != nil {
 			t.Errorf("acknowledge: %v", err)
 		}
 	})

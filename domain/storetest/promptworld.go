@@ -23,6 +23,7 @@ import (
 type promptWorld struct {
 	*planWorld
 	prompts   *prompt.Service
+	elsewhere *prompt.Service // the same, or one of another process
 	planID    string
 	sessionID string
 }
@@ -42,10 +43,19 @@ func newPromptWorld(t *testing.T, w *world) *promptWorld {
 		planWorld: newPlanWorld(t, w),
 		prompts:   prompt.NewService(w.store.Prompts(), w.clock, announce, nil),
 	}
+	p.elsewhere = p.prompts
 	p.planID = p.save(t, "the plan").ID
 	p.sessionID = w.session(p.taskID, session.KindMain, nil).ID
 	w.notices.take()
 	return p
+}
+
+// service is one for caller i of a race: callers take turns with where they are.
+func (w *promptWorld) service(i int) *prompt.Service {
+	if i%2 == 1 {
+		return w.elsewhere
+	}
+	return w.prompts
 }
 
 // comment adds a comment to the plan and returns it.
