@@ -11,7 +11,9 @@ import (
 	"gatehouse/domain/access"
 )
 
-// resourceTables are where the resources of a task stand.
+// resourceTables are where the resources below a task stand.
+//
+//exhaustive:ignore
 var resourceTables = map[access.Resource]string{
 	access.ResourceSession:    "task_sessions",
 	access.ResourceTurn:       "task_session_turns",

@@ -14,8 +14,6 @@ import (
 )
 
 // statusOf is the whole of the mapping from kinds of failure to HTTP.
-//
-//exhaustive:enforce
 var statusOf = map[domain.Kind]int{
 	domain.KindMalformed:       http.StatusBadRequest,
 	domain.KindInvalid:         http.StatusUnprocessableEntity,

@@ -95,7 +95,7 @@ func (s *stack) makeTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := func(workspaceID string) map[access.Scope]string {
-		tokens := map[access.Scope]string{}
+		tokens := make(map[access.Scope]string)
 		for _, scope := range access.Scopes {
 			_, secret, err := s.access.CreateToken(t.Context(), access.NewToken{WorkspaceID: workspaceID, Scope: scope})
 			if err != nil {

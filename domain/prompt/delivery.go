@@ -35,6 +35,8 @@ const (
 )
 
 // transitions is the state table. A state without an entry is final.
+//
+//exhaustive:ignore
 var transitions = map[State][]State{
 	StatePending:        {StateReserved, StateCancelled, StateDiscarded, StateCombined, StateOutcomeUnknown},
 	StateReserved:       {StateAttempted, StatePending, StateDiscarded, StateOutcomeUnknown},
