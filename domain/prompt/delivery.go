@@ -34,15 +34,17 @@ const (
 	StateRequeued       State = "requeued"
 )
 
-// transitions is the state table. A state without an entry is final.
-//
-//exhaustive:ignore
+// transitions is the state table. From a state with nothing behind it none leads on.
 var transitions = map[State][]State{
 	StatePending:        {StateReserved, StateCancelled, StateDiscarded, StateCombined, StateOutcomeUnknown},
 	StateReserved:       {StateAttempted, StatePending, StateDiscarded, StateOutcomeUnknown},
 	StateAttempted:      {StateAcknowledged, StateOutcomeUnknown},
 	StateOutcomeUnknown: {StateAcknowledged, StateRequeued},
 	StateCombined:       {StateAttempted, StateAcknowledged, StateOutcomeUnknown, StateDiscarded, StatePending},
+	StateAcknowledged:   nil,
+	StateCancelled:      nil,
+	StateDiscarded:      nil,
+	StateRequeued:       nil,
 }
 
 // CanBecome reports whether next may follow s.
