@@ -30,6 +30,13 @@ type dialect interface {
 	// jsonText is a fragment of a query: a member of a JSON column, as text.
 	jsonText(column, member string) schema.QueryAppender
 
+	// among is a condition of a prepared statement: column is one of the texts in
+	// argument $n, which textsArg made.
+	among(column string, n int) string
+
+	// textsArg is a list of texts as one argument.
+	textsArg(texts []string) any
+
 	// retryable reports whether a transaction that failed with err, and left
 	// nothing behind, may succeed when it is run again.
 	retryable(err error) bool

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,12 @@ func (postgres) timeArg(t time.Time) any { return t }
 func (postgres) jsonText(column, member string) schema.QueryAppender {
 	return bun.SafeQuery("?->>?", bun.Ident(column), member)
 }
+
+func (postgres) among(column string, n int) string {
+	return column + " = ANY($" + strconv.Itoa(n) + "::text[])"
+}
+
+func (postgres) textsArg(texts []string) any { return texts }
 
 // SQLSTATE codes, and classes of them.
 const (

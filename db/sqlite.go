@@ -2,11 +2,13 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -37,6 +39,18 @@ func (*sqlite) timeArg(t time.Time) any { return t.UTC().Format(sqliteTimeLayout
 
 func (*sqlite) jsonText(column, member string) schema.QueryAppender {
 	return bun.SafeQuery("json_extract(?, ?)", bun.Ident(column), `$."`+member+`"`)
+}
+
+func (*sqlite) among(column string, n int) string {
+	return column + " IN (SELECT value FROM json_each($" + strconv.Itoa(n) + "))"
+}
+
+func (*sqlite) textsArg(texts []string) any {
+	b, err := json.Marshal(texts)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return string(b)
 }
 
 // retryable is a lock that another process, or a reader that turned writer, held

@@ -13,9 +13,11 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/history"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 )
 
@@ -26,6 +28,8 @@ type Store interface {
 	Sessions() session.Store
 	Plans() plan.Store
 	Prompts() prompt.Store
+	History() history.Store
+	Executions() subagent.ExecutionStore
 }
 
 // Open returns a store of its own for a test.

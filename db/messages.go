@@ -1,0 +1,111 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"gatehouse/domain/history"
+	"gatehouse/domain/session"
+)
+
+// PriorMessages implements history.WriteTx.
+func (t *tx) PriorMessages(ctx context.Context, ids []string) ([]history.PriorMessage, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var prior []history.PriorMessage
+	err := t.NewSelect().Table("task_session_messages").Column("id", "session_id", "seq", "request_fingerprint").
+		Where("id IN (?)", bun.In(ids)).Scan(ctx, &prior)
+	if err != nil {
+		return nil, fmt.Errorf("look up messages: %w", err)
+	}
+	return prior, nil
+}
+
+// CountTurns implements history.WriteTx.
+func (t *tx) CountTurns(ctx context.Context, sessionID string, ids []string) (int, error) {
+	n, err := t.NewSelect().Table("task_session_turns").
+		Where("session_id = ?", sessionID).Where("id IN (?)", bun.In(ids)).Count(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count turns: %w", err)
+	}
+	return int(n), nil
+}
+
+// RootWorkspace implements history.WriteTx.
+func (t *tx) RootWorkspace(ctx context.Context, sessionID string) (string, error) {
+	var workspaces []string
+	err := t.NewRaw(`WITH RECURSIVE up (id, parent_session_id, kind, workspace_path) AS (
+  SELECT id, parent_session_id, kind, workspace_path FROM task_sessions WHERE id = ?
+  UNION
+  SELECT s.id, s.parent_session_id, s.kind, s.workspace_path
+  FROM up JOIN task_sessions AS s ON s.id = up.parent_session_id
+)
+SELECT COALESCE(workspace_path, '') FROM up WHERE kind = ?`, sessionID, session.KindMain).Scan(ctx, &workspaces)
+	if err != nil {
+		return "", fmt.Errorf("look up workspace: %w", err)
+	}
+	if len(workspaces) == 0 {
+		return "", nil
+	}
+	return workspaces[0], nil
+}
+
+// AppendMessages implements history.WriteTx. It is three statements, whatever the
+// number of messages and changes.
+func (t *tx) AppendMessages(ctx context.Context, sessionID string, messages []session.Message, changes []history.FileChange) error {
+	rows := each(messages, func(m session.Message) messageRow { return messageRow{Message: m} })
+	res, err := t.NewInsert().Model(&rows).On("CONFLICT (id) DO NOTHING").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("insert messages: %w", err)
+	}
+	switch n, err := res.RowsAffected(); {
+	case err != nil:
+		return fmt.Errorf("insert messages: %w", err)
+	case int(n) != len(messages):
+		return session.ErrMessageConflict
+	}
+	if len(changes) > 0 {
+		rows := each(changes, func(c history.FileChange) fileChangeRow { return fileChangeRow{FileChange: c} })
+		if _, err := t.NewInsert().Model(&rows).Exec(ctx); err != nil {
+			return fmt.Errorf("insert file changes: %w", err)
+		}
+	}
+	last := messages[len(messages)-1]
+	_, err = t.NewUpdate().Table("task_sessions").
+		Set("last_message_seq = ?", last.Seq).Set("updated_at = ?", last.UpdatedAt).
+		Where("id = ?", sessionID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("advance session: %w", err)
+	}
+	return nil
+}
+
+// Message implements history.WriteTx.
+func (t *tx) Message(ctx context.Context, id string) (session.Message, error) {
+	row, err := one[messageRow](ctx, t.querier, session.ErrMessageNotFound, "id = ?", id)
+	return row.Message, err
+}
+
+// UpdateMessage implements history.WriteTx.
+func (t *tx) UpdateMessage(ctx context.Context, changed session.Message) error {
+	return update(ctx, t.querier, &messageRow{Message: changed}, "content", "thinking", "metadata", "sanitized", "updated_at")
+}
+
+// DeleteMessages implements history.WriteTx.
+func (t *tx) DeleteMessages(ctx context.Context, sessionID string, fromSeq int64, at time.Time) (int, error) {
+	res, err := t.NewUpdate().Table("task_session_messages").
+		Set("deleted_at = ?", at).Set("updated_at = ?", at).
+		Where("session_id = ?", sessionID).Where("seq >= ?", fromSeq).Where("deleted_at IS NULL").Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("delete messages: %w", err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("delete messages: %w", err)
+	}
+	return int(n), nil
+}

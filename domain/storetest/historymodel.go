@@ -1,0 +1,5 @@
+package storetest
+
+import "testing"
+
+func historyModel(t *testing.T, w *historyWorld) {}
