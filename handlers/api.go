@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/access"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -19,11 +20,12 @@ import (
 // calls the domain once, and converts the answer. The methods stand in one file
 // per resource.
 type API struct {
-	Access   *access.Service
-	Tasks    *task.Service
-	Sessions *session.Service
-	Plans    *plan.Service
-	Prompts  *prompt.Service
+	Access    *access.Service
+	Tasks     *task.Service
+	Sessions  *session.Service
+	Plans     *plan.Service
+	Prompts   *prompt.Service
+	Lifecycle *lifecycle.Service
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer

@@ -3,7 +3,6 @@ package handlers
 import (
 	"context"
 
-	"gatehouse/domain/access"
 	"gatehouse/domain/session"
 	"gatehouse/gen"
 )
@@ -67,18 +66,4 @@ func (a *API) GetSession(ctx context.Context, r gen.GetSessionRequestObject) (ge
 		return nil, err
 	}
 	return gen.GetSession200JSONResponse(sessionBody(s)), nil
-}
-
-// UpdateSession implements PATCH /v1/sessions/{session_id}. Its state is a
-// runner's to change.
-func (a *API) UpdateSession(ctx context.Context, r gen.UpdateSessionRequestObject) (gen.UpdateSessionResponseObject, error) {
-	patch := session.Patch{Title: r.Body.Title, AutoRun: r.Body.AutoRun, State: (*session.State)(r.Body.State)}
-	if patch.State != nil && !callerOf(ctx).Scope.Includes(access.ScopeRunner) {
-		return nil, access.ErrForbidden
-	}
-	s, err := a.Sessions.Update(ctx, taskOf(ctx), sessionOf(r.SessionID), patch)
-	if err != nil {
-		return nil, err
-	}
-	return gen.UpdateSession200JSONResponse(sessionBody(s)), nil
 }

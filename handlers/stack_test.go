@@ -20,6 +20,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -61,10 +62,12 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		access:   access.NewService(store.Access(), clock),
 		plans:    plan.NewService(store.Plans(), clock, announce, nil),
 	}
+	sessions := session.NewService(store.Sessions(), clock, announce)
 	api := &handlers.API{
 		Access:    s.access,
 		Tasks:     task.NewService(store.Tasks(), clock, announce),
-		Sessions:  session.NewService(store.Sessions(), clock, announce),
+		Sessions:  sessions,
+		Lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
 		Plans:     s.plans,
 		Prompts:   prompt.NewService(store.Prompts(), clock, announce, nil),
 		Readiness: store,

@@ -79,3 +79,19 @@ func TestSessionsAndTurns(t *testing.T) {
 		s.call("DELETE", "/v1/turns/"+turn).do(t).wantCode(t, 404, "turn_not_found")
 	})
 }
+
+func TestDeletion(t *testing.T) {
+	eachStack(t, func(t *testing.T, s *stack) {
+		path := s.task(t)
+		id := s.session(t, path)
+		s.call("PATCH", "/v1/sessions/"+id, `{"state":"completed"}`).as(access.ScopeRunner).do(t).want(t, 200, `"state":"completed"`)
+		s.call("PATCH", "/v1/sessions/"+id, `{"state":"idle"}`).as(access.ScopeRunner).do(t).
+			wantCode(t, 409, "session_unavailable").want(t, 409, `"reason":"terminal"`, `"session_state":"completed"`, id)
+		s.call("DELETE", "/v1/sessions/"+id).as(access.ScopeUser).do(t).want(t, 204)
+		s.call("GET", "/v1/sessions/"+id).do(t).wantCode(t, 404, "session_not_found")
+		s.call("GET", path).do(t).want(t, 200, `"primary_session_id":null`)
+		s.call("DELETE", path).as(access.ScopeUser).do(t).want(t, 204)
+		s.call("GET", path).do(t).wantCode(t, 404, "task_not_found")
+		s.call("DELETE", path).do(t).wantCode(t, 404, "task_not_found")
+	})
+}

@@ -15,6 +15,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -69,11 +70,12 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 
 // services is the domain on one store.
 type services struct {
-	access   *access.Service
-	tasks    *task.Service
-	sessions *session.Service
-	plans    *plan.Service
-	prompts  *prompt.Service
+	access    *access.Service
+	tasks     *task.Service
+	sessions  *session.Service
+	lifecycle *lifecycle.Service
+	plans     *plan.Service
+	prompts   *prompt.Service
 }
 
 func newServices(store *db.Store, registry prometheus.Registerer, log *slog.Logger) (services, error) {
@@ -86,12 +88,14 @@ func newServices(store *db.Store, registry prometheus.Registerer, log *slog.Logg
 	if err != nil {
 		return services{}, err
 	}
+	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	return services{
-		access:   access.NewService(store.Access(), domain.SystemClock),
-		tasks:    task.NewService(store.Tasks(), domain.SystemClock, announce),
-		sessions: session.NewService(store.Sessions(), domain.SystemClock, announce),
-		plans:    plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
-		prompts:  prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
+		access:    access.NewService(store.Access(), domain.SystemClock),
+		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
+		sessions:  sessions,
+		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
+		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
+		prompts:   prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
 	}, nil
 }
 
@@ -138,6 +142,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Access:    s.access,
 		Tasks:     s.tasks,
 		Sessions:  s.sessions,
+		Lifecycle: s.lifecycle,
 		Plans:     s.plans,
 		Prompts:   s.prompts,
 		Readiness: ready,

@@ -12,9 +12,10 @@ import (
 // another look: the longest that a revocation by another process takes.
 const cacheTime = time.Second
 
-// placeTime is how long the place of a task or session is remembered. It never
-// changes, so that this bounds memory alone.
-const placeTime = time.Hour
+// placeTime is how long the place of a task or session is remembered. It does not
+// change while the thing exists; but once it is deleted, another workspace may use
+// the id, and must not be seen through what was remembered.
+const placeTime = time.Second
 
 // Authenticate returns whom a secret belongs to. One that is unknown, expired or
 // revoked is [ErrUnauthenticated], without telling which.

@@ -14,6 +14,7 @@ import (
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
 	"gatehouse/domain/history"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -30,6 +31,7 @@ type Store interface {
 	Prompts() prompt.Store
 	History() history.Store
 	Executions() subagent.ExecutionStore
+	Lifecycle() lifecycle.Store
 }
 
 // Open returns a store of its own for a test.
