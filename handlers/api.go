@@ -8,9 +8,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/access"
+	"gatehouse/domain/history"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
 )
@@ -19,11 +21,13 @@ import (
 // calls the domain once, and converts the answer. The methods stand in one file
 // per resource.
 type API struct {
-	Access   *access.Service
-	Tasks    *task.Service
-	Sessions *session.Service
-	Plans    *plan.Service
-	Prompts  *prompt.Service
+	Access     *access.Service
+	Tasks      *task.Service
+	Sessions   *session.Service
+	Plans      *plan.Service
+	Prompts    *prompt.Service
+	History    *history.Service
+	Executions *subagent.Executions
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer

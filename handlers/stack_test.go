@@ -20,9 +20,11 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/history"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
 	"gatehouse/handlers"
@@ -62,16 +64,18 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		plans:    plan.NewService(store.Plans(), clock, announce, nil),
 	}
 	api := &handlers.API{
-		Access:    s.access,
-		Tasks:     task.NewService(store.Tasks(), clock, announce),
-		Sessions:  session.NewService(store.Sessions(), clock, announce),
-		Plans:     s.plans,
-		Prompts:   prompt.NewService(store.Prompts(), clock, announce, nil),
-		Readiness: store,
-		Contract:  doc,
-		Gatherer:  prometheus.NewRegistry(),
-		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
-		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
+		Access:     s.access,
+		Tasks:      task.NewService(store.Tasks(), clock, announce),
+		Sessions:   session.NewService(store.Sessions(), clock, announce),
+		Plans:      s.plans,
+		Prompts:    prompt.NewService(store.Prompts(), clock, announce, nil),
+		History:    history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools),
+		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
+		Readiness:  store,
+		Contract:   doc,
+		Gatherer:   prometheus.NewRegistry(),
+		Version:    gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
+		Bodies:     handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,
