@@ -97,8 +97,8 @@ func (t *tx) FreeDelegation(ctx context.Context, sessionID, toolCallID string) (
 		Where("d.message_seq >= COALESCE((?), 0)", round).
 		Where("NOT EXISTS (?)", bound).
 		OrderExpr("d.message_seq DESC").Limit(1).Scan(ctx)
-	err = orMissing(err, errNoDelegation, "look up free delegation")
-	if errors.Is(err, errNoDelegation) {
+	err = orMissing(err, errNoRow, "look up free delegation")
+	if errors.Is(err, errNoRow) {
 		return nil, nil //nolint:nilnil // none yet is no failure
 	}
 	if err != nil {

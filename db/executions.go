@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -77,6 +76,3 @@ func (t *tx) LastRun(ctx context.Context, childSessionID string) (run int, runni
 	}
 	return run, running, nil
 }
-
-// errNoDelegation says that there is no such row, where that is no failure.
-var errNoDelegation = errors.New("no delegation")

@@ -8,10 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/access"
+	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
 )
@@ -20,12 +22,14 @@ import (
 // calls the domain once, and converts the answer. The methods stand in one file
 // per resource.
 type API struct {
-	Access    *access.Service
-	Tasks     *task.Service
-	Sessions  *session.Service
-	Plans     *plan.Service
-	Prompts   *prompt.Service
-	Lifecycle *lifecycle.Service
+	Access     *access.Service
+	Tasks      *task.Service
+	Sessions   *session.Service
+	Plans      *plan.Service
+	Prompts    *prompt.Service
+	Lifecycle  *lifecycle.Service
+	History    *history.Service
+	Executions *subagent.Executions
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer
@@ -36,8 +40,9 @@ type API struct {
 	Contract *openapi3.T // as gen embeds it
 
 	contract func() (contract, error)
-	gen.StrictServerInterface
 }
+
+var _ gen.StrictServerInterface = (*API)(nil)
 
 // Register adds a route for each operation.
 func (a *API) Register(e *echo.Echo) {

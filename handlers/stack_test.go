@@ -20,10 +20,12 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
 	"gatehouse/handlers"
@@ -64,17 +66,19 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	}
 	sessions := session.NewService(store.Sessions(), clock, announce)
 	api := &handlers.API{
-		Access:    s.access,
-		Tasks:     task.NewService(store.Tasks(), clock, announce),
-		Sessions:  sessions,
-		Lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
-		Plans:     s.plans,
-		Prompts:   prompt.NewService(store.Prompts(), clock, announce, nil),
-		Readiness: store,
-		Contract:  doc,
-		Gatherer:  prometheus.NewRegistry(),
-		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
-		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
+		Access:     s.access,
+		Tasks:      task.NewService(store.Tasks(), clock, announce),
+		Sessions:   sessions,
+		Lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
+		Plans:      s.plans,
+		Prompts:    prompt.NewService(store.Prompts(), clock, announce, nil),
+		Readiness:  store,
+		Contract:   doc,
+		Gatherer:   prometheus.NewRegistry(),
+		Version:    gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
+		Bodies:     handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
+		History:    history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools),
+		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,

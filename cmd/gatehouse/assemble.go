@@ -15,10 +15,12 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
 	"gatehouse/handlers"
@@ -48,7 +50,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err != nil {
 		return nil, err
 	}
-	services, err := newServices(store, registry, log)
+	services, err := newServices(store, env.settings.DelegationTools, registry, log)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +72,17 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 
 // services is the domain on one store.
 type services struct {
-	access    *access.Service
-	tasks     *task.Service
-	sessions  *session.Service
-	lifecycle *lifecycle.Service
-	plans     *plan.Service
-	prompts   *prompt.Service
+	access     *access.Service
+	tasks      *task.Service
+	sessions   *session.Service
+	lifecycle  *lifecycle.Service
+	plans      *plan.Service
+	prompts    *prompt.Service
+	history    *history.Service
+	executions *subagent.Executions
 }
 
-func newServices(store *db.Store, registry prometheus.Registerer, log *slog.Logger) (services, error) {
+func newServices(store *db.Store, delegationTools []string, registry prometheus.Registerer, log *slog.Logger) (services, error) {
 	announce := event.NewAnnouncer(nil, log)
 	observer, err := handlers.NewPromptMetrics(registry)
 	if err != nil {
@@ -90,12 +94,14 @@ func newServices(store *db.Store, registry prometheus.Registerer, log *slog.Logg
 	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	return services{
-		access:    access.NewService(store.Access(), domain.SystemClock),
-		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
-		sessions:  sessions,
-		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
-		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
-		prompts:   prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
+		access:     access.NewService(store.Access(), domain.SystemClock),
+		tasks:      task.NewService(store.Tasks(), domain.SystemClock, announce),
+		sessions:   sessions,
+		lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
+		plans:      plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
+		prompts:    prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
+		history:    history.NewService(store.History(), domain.SystemClock, announce, delegationTools),
+		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
 	}, nil
 }
 
@@ -139,18 +145,20 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 	}
 	cfg := env.settings
 	api := &handlers.API{
-		Access:    s.access,
-		Tasks:     s.tasks,
-		Sessions:  s.sessions,
-		Lifecycle: s.lifecycle,
-		Plans:     s.plans,
-		Prompts:   s.prompts,
-		Readiness: ready,
-		Gatherer:  registry,
-		Contract:  contract,
-		Version:   gen.Version{Version: version, Commit: commit(), SchemaVersion: target, Capabilities: []string{}},
-		Limits:    map[string]int64{"queue_capacity": int64(cfg.QueueCapacity)},
-		Bodies:    handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
+		Access:     s.access,
+		Tasks:      s.tasks,
+		Sessions:   s.sessions,
+		Lifecycle:  s.lifecycle,
+		Plans:      s.plans,
+		Prompts:    s.prompts,
+		Readiness:  ready,
+		Gatherer:   registry,
+		Contract:   contract,
+		Version:    gen.Version{Version: version, Commit: commit(), SchemaVersion: target, Capabilities: []string{}},
+		Limits:     map[string]int64{"queue_capacity": int64(cfg.QueueCapacity)},
+		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
+		History:    s.history,
+		Executions: s.executions,
 	}
 	options := handlers.Options{
 		Contract: contract,
