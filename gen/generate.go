@@ -3,3 +3,4 @@
 package gen
 
 //go:generate go tool oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
+//go:generate go tool oapi-codegen -config client/oapi-codegen.yaml ../openapi.yaml
