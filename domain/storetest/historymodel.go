@@ -3,8 +3,8 @@ package storetest
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -94,7 +94,7 @@ func (r *historyRun) say(rt *rapid.T) { r.append(rt, r.drawSession(rt), user()) 
 
 func (r *historyRun) work(rt *rapid.T) {
 	r.paths++
-	path := fmt.Sprint(r.paths)
+	path := strconv.Itoa(r.paths)
 	m := r.append(rt, r.drawSession(rt), works(path))
 	m.paths = []string{path}
 }
