@@ -29,6 +29,7 @@ func Transcripts(t *testing.T, open Open) {
 		"archived tasks and ended sessions take messages":          appendLate,
 		"EV-1 news of messages":                                    appendStamps,
 		"seq is gapless under concurrent appends":                  appendRaces,
+		"API-8 two tasks race for ids":                             appendIDRaces,
 		"limits name every problem":                                appendValidates,
 		"API-5 a patch changes what it names":                      editMessages,
 		"API-24 a patch keeps owned metadata":                      editKeepsOwned,
