@@ -90,8 +90,9 @@ type workRows struct {
 func (w *workRows) add(scan func(...any) error) error {
 	var r history.Run
 	var c history.FileChange
-	var started, created *time.Time
-	err := scan(&r.ID, &r.ParentID, &r.MessageSeq, &r.CallOrdinal, scanNullTime(&started), &r.ChildSessionID, &r.AgentType,
+	var started any // the same for all rows of a run: read once
+	var created *time.Time
+	err := scan(&r.ID, &r.ParentID, &r.MessageSeq, &r.CallOrdinal, &started, &r.ChildSessionID, &r.AgentType,
 		&c.ID, &c.MessageID, &c.MessageSeq, &c.Ordinal, &c.Path, &c.PathKey, &c.OldPath, &c.OldPathKey, &c.ChangeType,
 		&c.DiffMode, &c.PatchTruncated, &c.DiffUnavailableReason, &c.LinesAdded, &c.LinesDeleted, &c.ToolCallID,
 		scanNullTime(&created), &c.TextBytes)
@@ -106,10 +107,10 @@ func (w *workRows) add(scan func(...any) error) error {
 		w.work.Own = append(w.work.Own, c)
 		return nil
 	}
-	if started != nil {
-		r.StartedAt = *started
+	run, err := w.run(r, started)
+	if err != nil {
+		return err
 	}
-	run := w.run(r)
 	if c.ID != "" {
 		c.SessionID = r.ChildSessionID
 		run.Changes = append(run.Changes, c)
@@ -118,13 +119,16 @@ func (w *workRows) add(scan func(...any) error) error {
 }
 
 // run is where r is collected.
-func (w *workRows) run(r history.Run) *history.Run {
+func (w *workRows) run(r history.Run, started any) (*history.Run, error) {
 	key := [2]string{r.ID, r.ParentID}
 	at, known := w.at[key]
 	if !known {
+		if err := scanTime(&r.StartedAt).Scan(started); err != nil {
+			return nil, err
+		}
 		at = len(w.work.Runs)
 		w.at[key] = at
 		w.work.Runs = append(w.work.Runs, r)
 	}
-	return &w.work.Runs[at]
+	return &w.work.Runs[at], nil
 }
