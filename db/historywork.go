@@ -11,7 +11,7 @@ import (
 
 // The work on a stretch of messages is one statement, whatever the number of runs:
 // a recursion collects the runs, each with the range of its child's messages, and a
-// join their changes. Texts stay where they are.
+// join their changes. Large texts stay where they are.
 
 // runSQL is what a run is to the recursion: where it was delegated, and its range.
 // A run that is not over has an empty range, as has a legacy one, without a start or a
@@ -40,7 +40,9 @@ const followed = `COALESCE((SELECT s.kind FROM task_sessions AS s WHERE s.id = e
 const changeSQL = `COALESCE(c.id, ''), COALESCE(c.message_id, ''), COALESCE(c.message_seq, 0), COALESCE(c.ordinal, 0),
   COALESCE(c.path, ''), COALESCE(c.path_key, ''), c.old_path, c.old_path_key, COALESCE(c.change_type, ''),
   COALESCE(c.diff_mode, ''), COALESCE(c.patch_truncated, false), c.diff_unavailable_reason,
-  c.lines_added, c.lines_deleted, c.tool_call_id, c.created_at, COALESCE(c.text_bytes, 0)`
+  c.lines_added, c.lines_deleted, c.tool_call_id, c.created_at, COALESCE(c.text_bytes, 0),
+  CASE WHEN c.text_bytes <= $4 THEN c.before_content END, CASE WHEN c.text_bytes <= $4 THEN c.after_content END,
+  CASE WHEN c.text_bytes <= $4 THEN c.patch END`
 
 // visibleAt is that the message of $1 with this seq was not rolled back.
 func visibleAt(seq string) string {
@@ -48,7 +50,8 @@ func visibleAt(seq string) string {
       WHERE m.session_id = $1 AND m.seq = ` + seq + ` AND m.deleted_at IS NULL) = 1`
 }
 
-// workSQL: $1 is the session, $2 and $3 the first and last seq. The trail is the
+// workSQL: $1 is the session, $2 and $3 the first and last seq, and $4 the most bytes
+// of the texts that are read. The trail is the
 // sessions on the way to a run: one that is on it already is a cycle, and ends.
 var workSQL = `WITH RECURSIVE runs (id, message_seq, call_ordinal, started_at, child_session_id, agent_type,
   start_seq, end_seq, parent_id, depth, trail) AS (
@@ -74,9 +77,9 @@ WHERE c.session_id = $1 AND c.message_seq BETWEEN $2 AND $3
   AND ` + visibleAt("c.message_seq")
 
 // Work implements history.ReadTx.
-func (t *tx) Work(ctx context.Context, sessionID string, first, last int64) (history.Work, error) {
+func (t *tx) Work(ctx context.Context, sessionID string, first, last, small int64) (history.Work, error) {
 	rows := workRows{sessionID: sessionID, at: map[[2]string]int{}}
-	err := t.batch(ctx, query(rows.add, workSQL, sessionID, first, last))
+	err := t.batch(ctx, query(rows.add, workSQL, sessionID, first, last, small))
 	return rows.work, err
 }
 
@@ -95,7 +98,7 @@ func (w *workRows) add(scan func(...any) error) error {
 	err := scan(&r.ID, &r.ParentID, &r.MessageSeq, &r.CallOrdinal, &started, &r.ChildSessionID, &r.AgentType,
 		&c.ID, &c.MessageID, &c.MessageSeq, &c.Ordinal, &c.Path, &c.PathKey, &c.OldPath, &c.OldPathKey, &c.ChangeType,
 		&c.DiffMode, &c.PatchTruncated, &c.DiffUnavailableReason, &c.LinesAdded, &c.LinesDeleted, &c.ToolCallID,
-		scanNullTime(&created), &c.TextBytes)
+		scanNullTime(&created), &c.TextBytes, &c.BeforeContent, &c.AfterContent, &c.Patch)
 	if err != nil {
 		return err
 	}

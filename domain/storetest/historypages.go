@@ -270,6 +270,8 @@ func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func
 			return err
 		},
 	}
+	large := works("a", "b")
+	large.FileChanges[0].AfterContent = new(strings.Repeat("x", 5000))
 	counts := map[int]map[string]int{}
 	delegations := 0
 	for _, n := range []int{1, 50} {
@@ -277,7 +279,7 @@ func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func
 			child := w.child(w.main)
 			w.say(t, w.main, user(), delegates("call"))
 			e := w.start(t, child, "call")
-			w.say(t, child, delegates("deep"), works("a", "b"))
+			w.say(t, child, delegates("deep"), large)
 			w.run(w.child(child), "deep", "c")
 			w.end(t, e)
 		}
