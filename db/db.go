@@ -105,6 +105,15 @@ func (s *Store) Close() error {
 	return err
 }
 
+// Sync returns when every commit so far survives a power failure, also where
+// Options.SQLiteSynchronous did not make each of them wait for that.
+func (s *Store) Sync(ctx context.Context) error {
+	if err := s.dialect.sync(ctx, s.writer); err != nil {
+		return fmt.Errorf("put commits on disk: %w", s.classify(ctx, err))
+	}
+	return nil
+}
+
 // Name is "sqlite" or "postgres", for people and labels, never for decisions.
 func (s *Store) Name() string { return s.dialect.name() }
 

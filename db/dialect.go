@@ -25,6 +25,7 @@ type arguments interface {
 // dialect is everything that differs between the two databases.
 type dialect interface {
 	arguments
+	upkeep
 
 	// name is the name of the database and of its folder of migrations.
 	name() string
@@ -53,12 +54,18 @@ type dialect interface {
 	// classify wraps an error of the driver in the failure of the domain it
 	// amounts to, and returns any other error as it is.
 	classify(err error) error
+}
 
+// upkeep is what a dialect does for the database as a whole.
+type upkeep interface {
 	// hasTable reports whether the schema holds the table.
 	hasTable(ctx context.Context, p *pool, table string) (bool, error)
 
 	// migrator is goose on this database, guarded against other processes.
 	migrator(p *pool, files fs.FS) (*goose.Provider, error)
+
+	// sync puts on disk what was committed through p.
+	sync(ctx context.Context, p *pool) error
 
 	// walBytes is the size of the write-ahead log, false where the database
 	// is not ours to measure.

@@ -133,14 +133,8 @@ func (s *Service) write(ctx context.Context, tx WriteTx, of session.Session, a a
 			return nil, session.ErrTurnNotFound
 		}
 	}
-	if len(a.changes) > 0 {
-		workspace, err := tx.RootWorkspace(ctx, of.ID)
-		if err != nil {
-			return nil, err
-		}
-		for i := range a.changes {
-			a.changes[i].rekey(workspace)
-		}
+	if err := a.rekey(ctx, tx, of.ID); err != nil {
+		return nil, err
 	}
 	if err := tx.AppendMessages(ctx, of.ID, a.messages, a.changes); err != nil {
 		return nil, err
@@ -150,4 +144,19 @@ func (s *Service) write(ctx context.Context, tx WriteTx, of session.Session, a a
 		return nil, err
 	}
 	return &event.Change{Sessions: []event.SessionChange{{SessionID: of.ID, Messages: true, Executions: bound}}}, nil
+}
+
+// rekey makes the paths of the changes relative to the workspace of the task (HI-8).
+func (a addition) rekey(ctx context.Context, tx appendTx, sessionID string) error {
+	if len(a.changes) == 0 {
+		return nil
+	}
+	workspace, err := tx.RootWorkspace(ctx, sessionID)
+	if err != nil {
+		return err
+	}
+	for i := range a.changes {
+		a.changes[i].rekey(workspace)
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ type WriteTx interface {
 	session.Locker
 	subagent.Binder
 	appendTx
+	completeTx
 	editTx
 }
 

@@ -37,6 +37,7 @@ type Store interface {
 type WriteTx interface {
 	task.Tx
 	Locker
+	recordTx
 
 	// InsertSession reports whether the id was free.
 	InsertSession(ctx context.Context, s Session) (inserted bool, err error)
