@@ -120,7 +120,7 @@ func (w *world) work(tb testing.TB) work {
 		runs, err := w.runs.List(ctx, s.ID, all)
 		must(err)
 		got.Turns[s.ID], got.Executions[s.ID] = turns.Items, runs.Items
-		for q := (history.PageQuery{Limit: new(history.MaxMessages), After: new(int64(0))}); ; {
+		for q := (history.PageQuery{Limit: new(domain.MaxListItems), After: new(int64(0))}); ; {
 			page, err := w.history.Messages(ctx, s.ID, q)
 			must(err)
 			got.Messages[s.ID] = append(got.Messages[s.ID], page.Messages...)
