@@ -44,7 +44,7 @@ func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) er
 func (t *tx) WaitingExecutions(ctx context.Context, sessionID string, toolCallIDs []string) ([]subagent.Execution, error) {
 	rows, err := all[executionRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("parent_session_id = ?", sessionID).
-			Where("parent_tool_call_id IN (?)", bun.In(toolCallIDs)).
+			Where("parent_tool_call_id IN (?)", bun.List(toolCallIDs)).
 			Where("parent_message_id IS NULL").
 			Order("started_at", "id")
 	})

@@ -11,12 +11,28 @@ import (
 
 // dialect is everything that differs between the two databases.
 type dialect interface {
+	phrasing
+	failures
+
 	// name is the name of the database and of its folder of migrations.
 	name() string
 
 	// session takes a connection of p and prepares a transaction on it.
 	session(ctx context.Context, p *pool, kind txKind) (txSession, error)
 
+	// hasTable reports whether the schema holds the table.
+	hasTable(ctx context.Context, p *pool, table string) (bool, error)
+
+	// migrator is goose on this database, guarded against other processes.
+	migrator(p *pool, files fs.FS) (*goose.Provider, error)
+
+	// walBytes is the size of the write-ahead log, false where the database
+	// is not ours to measure.
+	walBytes() (int64, bool)
+}
+
+// phrasing is what a query has to say differently.
+type phrasing interface {
 	// lock is appended to a select to lock its rows until the end of the
 	// transaction, against other writers but not against foreign keys.
 	lock() string
@@ -36,7 +52,10 @@ type dialect interface {
 
 	// textsArg is a list of texts as one argument.
 	textsArg(texts []string) any
+}
 
+// failures tells the errors of the driver apart, by their codes.
+type failures interface {
 	// retryable reports whether a transaction that failed with err, and left
 	// nothing behind, may succeed when it is run again.
 	retryable(err error) bool
@@ -48,14 +67,4 @@ type dialect interface {
 	// classify wraps an error of the driver in the failure of the domain it
 	// amounts to, and returns any other error as it is.
 	classify(err error) error
-
-	// hasTable reports whether the schema holds the table.
-	hasTable(ctx context.Context, p *pool, table string) (bool, error)
-
-	// migrator is goose on this database, guarded against other processes.
-	migrator(p *pool, files fs.FS) (*goose.Provider, error)
-
-	// walBytes is the size of the write-ahead log, false where the database
-	// is not ours to measure.
-	walBytes() (int64, bool)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,30 +19,29 @@ import (
 // History is what every history.Store must do when a history is read.
 func History(t *testing.T, open Open) {
 	historyCases(t, open, map[string]func(*testing.T, *historyWorld){
-		"own changes, then the runs of each call":                             showsRuns,
-		"HI-3 a running execution shows nothing":                              showsNoRunning,
-		"HI-3 a crash ends at the next start, or the last seq":                showsCrashed,
-		"HI-4 a rolled-back follow-up stays, and is not repeated":             showsRolledBack,
-		"HI-5 legacy executions show nothing":                                 showsNoLegacy,
-		"HI-6 a reused call id shows each change once":                        showsReusedCalls,
-		"HI-20 a subagent shows its own and what it delegated":                showsSubagent,
-		"HI-21 a side task is a task of its own":                              showsNoSideTask,
-		"HI-22 nested runs, in the place of their message":                    showsNested,
-		"HI-22 eight levels deep":                                             showsDepth,
-		"HI-22 a cycle ends":                                                  showsCycle,
-		"HI-24 diffs=none, and a change in full":                              showsNoDiffs,
-		"HI-24 a page carries at most 8 MiB of text":                          showsSomeDiffs,
-		"HI-25 a deleted child stays in its parent's history":                 showsDeletedChild,
-		"HI-25 reading twice is reading the same":                             showsTheSame,
-		"tool messages stand behind their call":                               showsToolMessages,
-		"parameters are judged":                                               pageValidates,
-		"pages of rounds":                                                     pagesRounds,
-		"pages of messages":                                                   pagesMessages,
-		"a long round continues on the next page":                             pagesLongRound,
-		"rounds with their merged changes":                                    listsRounds,
-		"a running round has no list yet":                                     listsRunningRound,
-		"the merged list of a session is paged":                               listsChanges,
-		"invariant 5: each saved change once, where it was delegated (QU-23)": historyModel,
+		"own changes, then the runs of each call":                 showsRuns,
+		"HI-3 a running execution shows nothing":                  showsNoRunning,
+		"HI-3 a crash ends at the next start, or the last seq":    showsCrashed,
+		"HI-4 a rolled-back follow-up stays, and is not repeated": showsRolledBack,
+		"HI-5 legacy executions show nothing":                     showsNoLegacy,
+		"HI-6 a reused call id shows each change once":            showsReusedCalls,
+		"HI-20 a subagent shows its own and what it delegated":    showsSubagent,
+		"HI-21 a side task is a task of its own":                  showsNoSideTask,
+		"HI-22 nested runs, in the place of their message":        showsNested,
+		"HI-22 eight levels deep":                                 showsDepth,
+		"HI-22 a cycle ends":                                      showsCycle,
+		"HI-24 diffs=none, and a change in full":                  showsNoDiffs,
+		"HI-24 a page carries at most 8 MiB of text":              showsSomeDiffs,
+		"HI-25 a deleted child stays in its parent's history":     showsDeletedChild,
+		"HI-25 reading twice is reading the same":                 showsTheSame,
+		"tool messages stand behind their call":                   showsToolMessages,
+		"parameters are judged":                                   pageValidates,
+		"pages of rounds":                                         pagesRounds,
+		"pages of messages":                                       pagesMessages,
+		"a long round continues on the next page":                 pagesLongRound,
+		"rounds with their merged changes":                        listsRounds,
+		"a running round has no list yet":                         listsRunningRound,
+		"the merged list of a session is paged":                   listsChanges,
 	})
 }
 
@@ -157,7 +157,7 @@ func showsReusedCalls(t *testing.T, w *historyWorld) {
 	child := w.child(w.main)
 	for i := range 3 {
 		w.say(t, w.main, user(), delegates("call_0"))
-		w.run(child, "call_0", fmt.Sprint(i))
+		w.run(child, "call_0", strconv.Itoa(i))
 	}
 	w.wantShown(t, w.main, map[int64][]string{2: {"0"}, 4: {"1"}, 6: {"2"}})
 }
@@ -228,9 +228,9 @@ func showsDepth(t *testing.T, w *historyWorld) {
 		child := w.child(parent)
 		w.say(t, parent, user(), delegates("call"))
 		runs = append(runs, w.start(t, child, "call"))
-		w.say(t, child, works(fmt.Sprint(depth)))
+		w.say(t, child, works(strconv.Itoa(depth)))
 		if depth <= domain.MaxNesting {
-			want = append(want, fmt.Sprint(depth))
+			want = append(want, strconv.Itoa(depth))
 		}
 		parent = child
 	}

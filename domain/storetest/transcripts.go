@@ -155,7 +155,7 @@ func appendKeeps(t *testing.T, w *historyWorld) {
 	if canonical, err := domain.CanonicalJSON(got.Metadata); err != nil || string(canonical) != `{"n":9007199254740993}` {
 		t.Errorf("metadata is %s, %v", canonical, err)
 	}
-	got.Message.Metadata, got.Message.ToolCalls, got.UpdatedAt = nil, nil, at
+	got.Metadata, got.ToolCalls, got.UpdatedAt = nil, nil, at
 	want := history.PageMessage{
 		Message: session.Message{
 			ID: m.ID, TaskID: w.taskID, SessionID: w.main.ID, Seq: 1, Role: m.Role, Type: m.Type, Content: m.Content, Thinking: m.Thinking,
@@ -248,16 +248,11 @@ func appendValidates(t *testing.T, w *historyWorld) {
 		Content:     strings.Repeat("x", domain.MaxMessageText+1),
 	}
 	_, err := w.history.Append(t.Context(), w.taskID, w.main.ID, []history.NewMessage{m})
-	want := "validation_failed: "
-	for i, field := range []string{
+	const at = "/body/messages/0/"
+	want := "validation_failed: " + at + strings.Join([]string{
 		"role enum", "type enum", "content too_long", "tool_call_id too_long", "tool_calls/0/id too_long", "tool_calls/0/name nul",
 		"file_changes/0/path blank", "file_changes/0/change_type enum", "metadata type",
-	} {
-		if i > 0 {
-			want += ", "
-		}
-		want += "/body/messages/0/" + field
-	}
+	}, ", "+at)
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

@@ -1,5 +1,0 @@
-package storetest
-
-import "testing"
-
-func historyModel(t *testing.T, w *historyWorld) {}
