@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -126,9 +125,6 @@ func (s *Store) SetProbe(f probe.Func) {
 	}
 	s.probe.Store(&f)
 }
-
-// timeArg is t the way this database stores it, for the arguments of a stmt.
-func (s *Store) timeArg(t time.Time) any { return s.dialect.timeArg(t) }
 
 // pool is a set of connections, and the statements prepared on them.
 type pool struct {

@@ -9,6 +9,7 @@ import (
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
 )
 
 // AppendResult is what became of a batch.
@@ -31,7 +32,7 @@ func (s *Service) Append(ctx context.Context, taskID, sessionID string, batch []
 		return AppendResult{}, err
 	}
 	var result AppendResult
-	err = s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		locked, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {
 			return nil, err

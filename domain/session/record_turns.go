@@ -37,7 +37,7 @@ func (s *Service) RecordTurns(ctx context.Context, taskID, sessionID string, tur
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
-	err = s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		if _, err := tx.LockSession(ctx, taskID, sessionID); err != nil {
 			return nil, err
 		}
