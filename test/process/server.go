@@ -27,6 +27,7 @@ type Server struct {
 	*Client
 	cmd    *exec.Cmd
 	stderr lockedBuffer
+	ready  chan string   // where it listens, once it does
 	exited chan struct{} // closed when the process has ended and was waited for
 }
 
@@ -45,27 +46,9 @@ func Start(tb testing.TB, database string, args ...string) *Server {
 // said.
 func TryStart(tb testing.TB, database string, args ...string) (*Server, error) {
 	tb.Helper()
-	// The process outlives cancelled contexts: the test decides how it ends.
-	cmd := exec.Command(Binary(tb), append([]string{"serve", "--listen=127.0.0.1:0", "--log-format=json", "--log-level=warn"}, args...)...) //nolint:gosec,noctx // the program this package built
-	cmd.Env = append(environ(), "GATEHOUSE_DATABASE="+database, "GATEHOUSE_ADMIN_TOKEN="+AdminToken)
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	s := &Server{cmd: cmd, exited: make(chan struct{})}
-	ready := make(chan string, 1)
-	go s.follow(out, ready)
-	tb.Cleanup(func() {
-		s.Kill()
-		if tb.Failed() {
-			tb.Logf("the server said:\n%s", s.Stderr())
-		}
-	})
+	s := Launch(tb, database, args...)
 	select {
-	case url := <-ready:
+	case url := <-s.ready:
 		s.Client = NewClient(url, AdminToken)
 		tb.Cleanup(s.Close)
 		return s, nil
@@ -74,6 +57,30 @@ func TryStart(tb testing.TB, database string, args ...string) (*Server, error) {
 	case <-time.After(startWithin):
 		return nil, fmt.Errorf("the server did not get ready: %s", s.Stderr())
 	}
+}
+
+// Launch starts a server and does not wait. It has no client.
+func Launch(tb testing.TB, database string, args ...string) *Server {
+	tb.Helper()
+	// The process outlives cancelled contexts: the test decides how it ends.
+	cmd := exec.Command(Binary(tb), append([]string{"serve", "--listen=127.0.0.1:0", "--log-format=json", "--log-level=warn"}, args...)...) //nolint:gosec,noctx // the program this package built
+	cmd.Env = append(environ(), "GATEHOUSE_DATABASE="+database, "GATEHOUSE_ADMIN_TOKEN="+AdminToken)
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	s := &Server{cmd: cmd, ready: make(chan string, 1), exited: make(chan struct{})}
+	go s.follow(out)
+	tb.Cleanup(func() {
+		s.Kill()
+		if tb.Failed() {
+			tb.Logf("the server said:\n%s", s.Stderr())
+		}
+	})
+	return s
 }
 
 // environ is the environment without settings of the program.
@@ -88,12 +95,12 @@ func environ() []string {
 }
 
 // follow keeps what the server says, tells where it listens, and waits for its end.
-func (s *Server) follow(out io.Reader, ready chan<- string) {
+func (s *Server) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
-			ready <- url
+			s.ready <- url
 		}
 		s.stderr.WriteLine(lines.Text())
 	}
