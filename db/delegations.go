@@ -44,7 +44,7 @@ func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) er
 func (t *tx) WaitingExecutions(ctx context.Context, sessionID string, toolCallIDs []string) ([]subagent.Execution, error) {
 	rows, err := all[executionRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("parent_session_id = ?", sessionID).
-			Where("parent_tool_call_id IN (?)", bun.In(toolCallIDs)).
+			Where("parent_tool_call_id IN (?)", bun.List(toolCallIDs)).
 			Where("parent_message_id IS NULL").
 			Order("started_at", "id")
 	})
@@ -89,8 +89,8 @@ func (t *tx) FreeDelegation(ctx context.Context, sessionID, toolCallID string) (
 		Where("session_id = ?", sessionID).Where("role = ?", session.RoleUser).Where("deleted_at IS NULL").
 		OrderExpr("seq DESC").Limit(1)
 	bound := t.NewSelect().TableExpr("subagent_executions AS e").ColumnExpr("1").
-		Where("e.parent_session_id = d.session_id").Where("e.parent_tool_call_id = d.tool_call_id").
-		Where("e.parent_message_id = d.message_id")
+		Where("e.parent_session_id = d.session_id").Where("e.parent_message_seq = d.message_seq").
+		Where("e.parent_tool_call_id = d.tool_call_id")
 	err := t.NewSelect().Model(&row).
 		Join("JOIN task_session_messages AS m ON m.id = d.message_id").
 		Where("d.session_id = ?", sessionID).Where("d.tool_call_id = ?", toolCallID).Where("m.deleted_at IS NULL").

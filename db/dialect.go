@@ -9,8 +9,23 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
+// arguments is how a prepared statement takes what the two take differently.
+type arguments interface {
+	// timeArg is t the way the database stores and compares it.
+	timeArg(t time.Time) any
+
+	// among is a condition: column is one of the texts in argument $n, which
+	// textsArg made.
+	among(column string, n int) string
+
+	// textsArg is a list of texts as one argument.
+	textsArg(texts []string) any
+}
+
 // dialect is everything that differs between the two databases.
 type dialect interface {
+	arguments
+
 	// name is the name of the database and of its folder of migrations.
 	name() string
 
@@ -24,18 +39,8 @@ type dialect interface {
 	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
 	now() schema.QueryAppender
 
-	// timeArg is t the way the database stores and compares it.
-	timeArg(t time.Time) any
-
 	// jsonText is a fragment of a query: a member of a JSON column, as text.
 	jsonText(column, member string) schema.QueryAppender
-
-	// among is a condition of a prepared statement: column is one of the texts in
-	// argument $n, which textsArg made.
-	among(column string, n int) string
-
-	// textsArg is a list of texts as one argument.
-	textsArg(texts []string) any
 
 	// retryable reports whether a transaction that failed with err, and left
 	// nothing behind, may succeed when it is run again.

@@ -18,7 +18,7 @@ func (t *tx) PriorMessages(ctx context.Context, ids []string) ([]history.PriorMe
 	}
 	var prior []history.PriorMessage
 	err := t.NewSelect().Table("task_session_messages").Column("id", "session_id", "seq", "request_fingerprint").
-		Where("id IN (?)", bun.In(ids)).Scan(ctx, &prior)
+		Where("id IN (?)", bun.List(ids)).Scan(ctx, &prior)
 	if err != nil {
 		return nil, fmt.Errorf("look up messages: %w", err)
 	}
@@ -28,7 +28,7 @@ func (t *tx) PriorMessages(ctx context.Context, ids []string) ([]history.PriorMe
 // CountTurns implements history.WriteTx.
 func (t *tx) CountTurns(ctx context.Context, sessionID string, ids []string) (int, error) {
 	n, err := t.NewSelect().Table("task_session_turns").
-		Where("session_id = ?", sessionID).Where("id IN (?)", bun.In(ids)).Count(ctx)
+		Where("session_id = ?", sessionID).Where("id IN (?)", bun.List(ids)).Count(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("count turns: %w", err)
 	}

@@ -28,8 +28,12 @@ func Each(t *testing.T, f func(t *testing.T, open func(testing.TB) *db.Store)) {
 // every call of newURL gives the URL of an empty migrated database.
 func EachURL(t *testing.T, f func(t *testing.T, newURL func(testing.TB) string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { f(t, SQLiteURL) })
-	t.Run("postgres", func(t *testing.T) { f(t, PostgresURL) })
+	for name, newURL := range map[string]func(testing.TB) string{"sqlite": SQLiteURL, "postgres": PostgresURL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // both mostly wait for a disk
+			f(t, newURL)
+		})
+	}
 }
 
 // Open opens a store, and closes it when the test ends.

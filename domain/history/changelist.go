@@ -33,7 +33,7 @@ func (s *Service) FileChanges(ctx context.Context, sessionID string, r domain.Pa
 		if err != nil {
 			return err
 		}
-		work, err := tx.Work(ctx, sessionID, 1, math.MaxInt64)
+		work, err := tx.Work(ctx, sessionID, 1, math.MaxInt64, -1)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,20 @@ const (
 	DiffsNone   DiffsMode = "none"
 )
 
+// smallTexts is how many bytes of text come with a change at once: most changes have
+// fewer, and looking each of them up again costs a quarter of a page. It is no more
+// than the paths of a change may have, so that a page of texts that are left out
+// stays in proportion.
+const smallTexts = 4 << 10
+
+// small is what [ReadTx.Work] is asked for in this mode.
+func (m DiffsMode) small() int64 {
+	if m == DiffsNone {
+		return -1
+	}
+	return smallTexts
+}
+
 func (m DiffsMode) check(p *domain.Problems) {
 	if m != "" && m != DiffsInline && m != DiffsNone {
 		p.Add("/query/diffs", domain.ProblemEnum, "must be inline or none")
@@ -34,7 +48,11 @@ func fillTexts(ctx context.Context, tx ReadTx, mode DiffsMode, changes []*Source
 		left -= c.TextBytes
 		if full = full || left < 0; full {
 			c.DiffOmitted = true
+			c.BeforeContent, c.AfterContent, c.Patch = nil, nil, nil
 			continue
+		}
+		if c.BeforeContent != nil || c.Patch != nil {
+			continue // they came with it
 		}
 		ids = append(ids, c.ID)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -200,9 +201,7 @@ func withOwned(metadata []byte, owned map[string]json.RawMessage) json.RawMessag
 	if err := json.Unmarshal(metadata, &members); err != nil {
 		panic(err) // an object, or it would have been refused
 	}
-	for name, value := range owned {
-		members[name] = value
-	}
+	maps.Copy(members, owned)
 	return encodeMembers(members)
 }
 

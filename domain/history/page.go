@@ -147,7 +147,7 @@ func callIDs(calls []session.ToolCall) []string {
 
 // addChanges adds to each message the changes it led to.
 func (p *Page) addChanges(ctx context.Context, tx ReadTx, v View, mode DiffsMode) error {
-	work, err := tx.Work(ctx, p.SessionID, v.Messages[0].Seq, v.Messages[len(v.Messages)-1].Seq)
+	work, err := tx.Work(ctx, p.SessionID, v.Messages[0].Seq, v.Messages[len(v.Messages)-1].Seq, mode.small())
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,11 @@ type ReadTx interface {
 	Window(ctx context.Context, sessionID string, w Window) (View, error)
 
 	// Work returns what was done on the messages of a session from first to last:
-	// its own file changes and the runs it delegated, nested ones included, all
-	// without texts. Messages that were rolled back, of this session but not of its
+	// its own file changes and the runs it delegated, nested ones included. Texts
+	// come with the changes that have at most small bytes of them; a negative small
+	// is for none. Messages that were rolled back, of this session but not of its
 	// children, are left out (HI-4).
-	Work(ctx context.Context, sessionID string, first, last int64) (Work, error)
+	Work(ctx context.Context, sessionID string, first, last, small int64) (Work, error)
 
 	// Texts returns the texts of file changes by their ids.
 	Texts(ctx context.Context, changeIDs []string) (map[string]Texts, error)

@@ -107,7 +107,7 @@ func working(s session.State) bool {
 
 // addChanges adds to each round what it changed.
 func (p *RoundPage) addChanges(ctx context.Context, tx ReadTx, v View, mode DiffsMode) error {
-	work, err := tx.Work(ctx, v.Session.ID, p.Items[0].FirstSeq, p.Items[len(p.Items)-1].LastSeq)
+	work, err := tx.Work(ctx, v.Session.ID, p.Items[0].FirstSeq, p.Items[len(p.Items)-1].LastSeq, mode.small())
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -157,7 +158,7 @@ func showsReusedCalls(t *testing.T, w *historyWorld) {
 	child := w.child(w.main)
 	for i := range 3 {
 		w.say(t, w.main, user(), delegates("call_0"))
-		w.run(child, "call_0", fmt.Sprint(i))
+		w.run(child, "call_0", strconv.Itoa(i))
 	}
 	w.wantShown(t, w.main, map[int64][]string{2: {"0"}, 4: {"1"}, 6: {"2"}})
 }
@@ -228,9 +229,9 @@ func showsDepth(t *testing.T, w *historyWorld) {
 		child := w.child(parent)
 		w.say(t, parent, user(), delegates("call"))
 		runs = append(runs, w.start(t, child, "call"))
-		w.say(t, child, works(fmt.Sprint(depth)))
+		w.say(t, child, works(strconv.Itoa(depth)))
 		if depth <= domain.MaxNesting {
-			want = append(want, fmt.Sprint(depth))
+			want = append(want, strconv.Itoa(depth))
 		}
 		parent = child
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +24,7 @@ func pageValidates(t *testing.T, w *historyWorld) {
 		"/query/rounds range":        {Rounds: new(0)},
 		"/query/diffs enum":          {Diffs: "some"},
 	} {
-		if _, err := w.history.Messages(t.Context(), w.main.ID, q); err == nil || !errorEnds(err, "validation_failed: "+want) {
+		if _, err := w.history.Messages(t.Context(), w.main.ID, q); err == nil || err.Error() != "validation_failed: "+want {
 			t.Errorf("error is %v, want %s", err, want)
 		}
 	}
@@ -36,8 +37,6 @@ func pageValidates(t *testing.T, w *historyWorld) {
 	_, err = w.history.FileChanges(t.Context(), domain.NewID(), domain.PageRequest{}, "")
 	wantErr(t, err, session.ErrNotFound)
 }
-
-func errorEnds(err error, want string) bool { return err.Error() == want }
 
 // seven is a session of seven messages in three rounds, of which the middle one lost
 // its end: 1 | 2 3 | 4 (5) (6) | 7.
@@ -73,8 +72,6 @@ type pageCase struct {
 	next  int64 // 0 for none
 }
 
-func at(seq int64) *int64 { return &seq }
-
 func pagesRounds(t *testing.T, w *historyWorld) {
 	w.seven(t)
 	w.wantPages(t, []pageCase{
@@ -82,18 +79,18 @@ func pagesRounds(t *testing.T, w *historyWorld) {
 		{"the last", history.PageQuery{Rounds: new(1)}, []int64{7}, true, 7},
 		{"the last three", history.PageQuery{Rounds: new(3)}, []int64{2, 3, 4, 7}, true, 2},
 		{"round 0 with them", history.PageQuery{Rounds: new(4)}, []int64{1, 2, 3, 4, 7}, false, 0},
-		{"before", history.PageQuery{Rounds: new(2), Before: at(7)}, []int64{2, 3, 4}, true, 2},
-		{"before a deleted one", history.PageQuery{Rounds: new(1), Before: at(6)}, []int64{4}, true, 4},
-		{"before the middle of a round", history.PageQuery{Rounds: new(1), Before: at(3)}, []int64{2}, true, 2},
-		{"before round 0 ends", history.PageQuery{Rounds: new(1), Before: at(2)}, []int64{1}, false, 0},
-		{"before anything", history.PageQuery{Before: at(math.MinInt64)}, []int64{}, false, 0},
-		{"before far ahead", history.PageQuery{Rounds: new(1), Before: at(math.MaxInt64)}, []int64{7}, true, 7},
-		{"after nothing", history.PageQuery{Rounds: new(1), After: at(-9)}, []int64{1}, true, 0},
-		{"after the middle of a round", history.PageQuery{Rounds: new(1), After: at(2)}, []int64{3}, true, 3},
-		{"after a deleted one", history.PageQuery{Rounds: new(2), After: at(5)}, []int64{7}, false, 7},
-		{"after, two", history.PageQuery{Rounds: new(2), After: at(1)}, []int64{2, 3, 4}, true, 2},
-		{"after the last", history.PageQuery{After: at(7)}, []int64{}, false, 8},
-		{"after far ahead", history.PageQuery{After: at(math.MaxInt64)}, []int64{}, false, math.MaxInt64},
+		{"before", history.PageQuery{Rounds: new(2), Before: new(int64(7))}, []int64{2, 3, 4}, true, 2},
+		{"before a deleted one", history.PageQuery{Rounds: new(1), Before: new(int64(6))}, []int64{4}, true, 4},
+		{"before the middle of a round", history.PageQuery{Rounds: new(1), Before: new(int64(3))}, []int64{2}, true, 2},
+		{"before round 0 ends", history.PageQuery{Rounds: new(1), Before: new(int64(2))}, []int64{1}, false, 0},
+		{"before anything", history.PageQuery{Before: new(int64(math.MinInt64))}, []int64{}, false, 0},
+		{"before far ahead", history.PageQuery{Rounds: new(1), Before: new(int64(math.MaxInt64))}, []int64{7}, true, 7},
+		{"after nothing", history.PageQuery{Rounds: new(1), After: new(int64(-9))}, []int64{1}, true, 0},
+		{"after the middle of a round", history.PageQuery{Rounds: new(1), After: new(int64(2))}, []int64{3}, true, 3},
+		{"after a deleted one", history.PageQuery{Rounds: new(2), After: new(int64(5))}, []int64{7}, false, 7},
+		{"after, two", history.PageQuery{Rounds: new(2), After: new(int64(1))}, []int64{2, 3, 4}, true, 2},
+		{"after the last", history.PageQuery{After: new(int64(7))}, []int64{}, false, 8},
+		{"after far ahead", history.PageQuery{After: new(int64(math.MaxInt64))}, []int64{}, false, math.MaxInt64},
 	})
 }
 
@@ -102,10 +99,10 @@ func pagesMessages(t *testing.T, w *historyWorld) {
 	w.wantPages(t, []pageCase{
 		{"the last two", history.PageQuery{Limit: new(2)}, []int64{4, 7}, true, 4},
 		{"all", history.PageQuery{Limit: new(5)}, []int64{1, 2, 3, 4, 7}, false, 0},
-		{"before", history.PageQuery{Limit: new(2), Before: at(4)}, []int64{2, 3}, true, 2},
-		{"before, to the start", history.PageQuery{Limit: new(1), Before: at(2)}, []int64{1}, false, 0},
-		{"after", history.PageQuery{Limit: new(2), After: at(3)}, []int64{4, 7}, false, 4},
-		{"after, more", history.PageQuery{Limit: new(1), After: at(3)}, []int64{4}, true, 4},
+		{"before", history.PageQuery{Limit: new(2), Before: new(int64(4))}, []int64{2, 3}, true, 2},
+		{"before, to the start", history.PageQuery{Limit: new(1), Before: new(int64(2))}, []int64{1}, false, 0},
+		{"after", history.PageQuery{Limit: new(2), After: new(int64(3))}, []int64{4, 7}, false, 4},
+		{"after, more", history.PageQuery{Limit: new(1), After: new(int64(3))}, []int64{4}, true, 4},
 	})
 }
 
@@ -132,13 +129,13 @@ func pagesLongRound(t *testing.T, w *historyWorld) {
 		}
 		q.Before = page.NextBefore
 	}
-	for q := (history.PageQuery{Rounds: new(2), After: at(0)}); ; {
+	for q := (history.PageQuery{Rounds: new(2), After: new(int64(0))}); ; {
 		page := w.read(t, w.main, q)
 		on = append(on, seqsOf(page)...)
 		if !page.HasMore {
 			break
 		}
-		q.After = at(on[len(on)-1])
+		q.After = new(on[len(on)-1])
 	}
 	for i := range int64(rounds * long) {
 		if back[i] != i+1 || on[i] != i+1 {
@@ -168,13 +165,14 @@ func listsRounds(t *testing.T, w *historyWorld) {
 	var got []string
 	for _, r := range list.Items {
 		line := fmt.Sprintf("%d-%d %d %d %s +%d -%d", r.FirstSeq, r.LastSeq, r.Messages, r.Subagents, r.State, *r.LinesAdded, *r.LinesDeleted)
+		parts := []string{line}
 		for _, c := range r.FileChanges {
-			line += fmt.Sprintf(" %s:%s:%d:%d", c.PathKey, c.ChangeType, *c.LinesAdded, len(c.Sources))
+			parts = append(parts, fmt.Sprintf("%s:%s:%d:%d", c.PathKey, c.ChangeType, *c.LinesAdded, len(c.Sources)))
 		}
 		if r.UserMessage != nil {
-			line += " " + r.UserMessage.Content
+			parts = append(parts, r.UserMessage.Content)
 		}
-		got = append(got, line)
+		got = append(got, strings.Join(parts, " "))
 	}
 	want := []string{
 		"1-1 1 0 completed +2 -0 zero:CREATED:2:1",
@@ -187,7 +185,7 @@ func listsRounds(t *testing.T, w *historyWorld) {
 	if merged := list.Items[1].FileChanges[0]; *merged.BeforeContent != "" || *merged.AfterContent != "a\nc\n" {
 		t.Errorf("merged change is %+v", merged)
 	}
-	older, err := w.history.Rounds(t.Context(), w.main.ID, history.RoundQuery{Limit: 1, Before: at(5)})
+	older, err := w.history.Rounds(t.Context(), w.main.ID, history.RoundQuery{Limit: 1, Before: new(int64(5))})
 	if err != nil || len(older.Items) != 1 || older.Items[0].FirstSeq != 2 || !older.HasMore || *older.NextBefore != 2 {
 		t.Errorf("older rounds are %+v, %v", older, err)
 	}
@@ -272,6 +270,8 @@ func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func
 			return err
 		},
 	}
+	large := works("a", "b")
+	large.FileChanges[0].AfterContent = new(strings.Repeat("x", 5000))
 	counts := map[int]map[string]int{}
 	delegations := 0
 	for _, n := range []int{1, 50} {
@@ -279,7 +279,7 @@ func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func
 			child := w.child(w.main)
 			w.say(t, w.main, user(), delegates("call"))
 			e := w.start(t, child, "call")
-			w.say(t, child, delegates("deep"), works("a", "b"))
+			w.say(t, child, delegates("deep"), large)
 			w.run(w.child(child), "deep", "c")
 			w.end(t, e)
 		}

@@ -29,6 +29,7 @@ func Transcripts(t *testing.T, open Open) {
 		"archived tasks and ended sessions take messages":          appendLate,
 		"EV-1 news of messages":                                    appendStamps,
 		"seq is gapless under concurrent appends":                  appendRaces,
+		"API-8 two tasks race for ids":                             appendIDRaces,
 		"limits name every problem":                                appendValidates,
 		"API-5 a patch changes what it names":                      editMessages,
 		"API-24 a patch keeps owned metadata":                      editKeepsOwned,
@@ -155,7 +156,7 @@ func appendKeeps(t *testing.T, w *historyWorld) {
 	if canonical, err := domain.CanonicalJSON(got.Metadata); err != nil || string(canonical) != `{"n":9007199254740993}` {
 		t.Errorf("metadata is %s, %v", canonical, err)
 	}
-	got.Message.Metadata, got.Message.ToolCalls, got.UpdatedAt = nil, nil, at
+	got.Metadata, got.ToolCalls, got.UpdatedAt = nil, nil, at
 	want := history.PageMessage{
 		Message: session.Message{
 			ID: m.ID, TaskID: w.taskID, SessionID: w.main.ID, Seq: 1, Role: m.Role, Type: m.Type, Content: m.Content, Thinking: m.Thinking,
@@ -248,17 +249,14 @@ func appendValidates(t *testing.T, w *historyWorld) {
 		Content:     strings.Repeat("x", domain.MaxMessageText+1),
 	}
 	_, err := w.history.Append(t.Context(), w.taskID, w.main.ID, []history.NewMessage{m})
-	want := "validation_failed: "
-	for i, field := range []string{
+	var want []string
+	for _, field := range []string{
 		"role enum", "type enum", "content too_long", "tool_call_id too_long", "tool_calls/0/id too_long", "tool_calls/0/name nul",
 		"file_changes/0/path blank", "file_changes/0/change_type enum", "metadata type",
 	} {
-		if i > 0 {
-			want += ", "
-		}
-		want += "/body/messages/0/" + field
+		want = append(want, "/body/messages/0/"+field)
 	}
-	if err == nil || err.Error() != want {
+	if err == nil || err.Error() != "validation_failed: "+strings.Join(want, ", ") {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 	for _, n := range []int{0, domain.MaxBatch + 1} {

@@ -178,6 +178,7 @@ CREATE TABLE task_session_messages (
     task_id             text COLLATE "C" NOT NULL, -- goes with its session
     session_id          text COLLATE "C" NOT NULL REFERENCES task_sessions (id) ON DELETE CASCADE,
     seq                 bigint NOT NULL,
+    deleted_at          timestamptz,
     role                text NOT NULL,
     type                text NOT NULL,
     content             text NOT NULL,
@@ -188,7 +189,6 @@ CREATE TABLE task_session_messages (
     metadata            jsonb NOT NULL,
     sanitized           boolean NOT NULL,
     request_fingerprint text NOT NULL,
-    deleted_at          timestamptz,
     created_at          timestamptz NOT NULL,
     updated_at          timestamptz NOT NULL,
     UNIQUE (session_id, seq)
@@ -196,8 +196,8 @@ CREATE TABLE task_session_messages (
 CREATE INDEX task_session_messages_rounds ON task_session_messages (session_id, seq)
     WHERE role = 'user' AND deleted_at IS NULL;
 
-CREATE INDEX task_session_messages_deleted ON task_session_messages (session_id, seq)
-    WHERE deleted_at IS NOT NULL;
+CREATE INDEX task_session_messages_visible ON task_session_messages (session_id, seq)
+    WHERE deleted_at IS NULL;
 
 -- The calls of delegation tools, so that an execution finds its message (HI-6).
 CREATE TABLE task_session_delegations (
@@ -258,7 +258,8 @@ CREATE TABLE subagent_executions (
     ended_at            timestamptz,
     updated_at          timestamptz NOT NULL
 );
-CREATE INDEX subagent_executions_by_call ON subagent_executions (parent_session_id, parent_tool_call_id);
+CREATE INDEX subagent_executions_waiting ON subagent_executions (parent_session_id, parent_tool_call_id)
+    WHERE parent_message_id IS NULL;
 CREATE INDEX subagent_executions_by_message ON subagent_executions (parent_session_id, parent_message_seq);
 CREATE INDEX subagent_executions_by_child ON subagent_executions (child_session_id, run);
 CREATE INDEX subagent_executions_by_task ON subagent_executions (task_id);

@@ -179,6 +179,7 @@ CREATE TABLE task_session_messages (
     task_id             text NOT NULL, -- goes with its session
     session_id          text NOT NULL REFERENCES task_sessions (id) ON DELETE CASCADE,
     seq                 integer NOT NULL,
+    deleted_at          text,
     role                text NOT NULL,
     type                text NOT NULL,
     content             text NOT NULL,
@@ -189,7 +190,6 @@ CREATE TABLE task_session_messages (
     metadata            text NOT NULL CHECK (json_valid(metadata)),
     sanitized           integer NOT NULL CHECK (sanitized IN (0, 1)),
     request_fingerprint text NOT NULL,
-    deleted_at          text,
     created_at          text NOT NULL,
     updated_at          text NOT NULL,
     UNIQUE (session_id, seq)
@@ -197,8 +197,8 @@ CREATE TABLE task_session_messages (
 CREATE INDEX task_session_messages_rounds ON task_session_messages (session_id, seq)
     WHERE role = 'user' AND deleted_at IS NULL;
 
-CREATE INDEX task_session_messages_deleted ON task_session_messages (session_id, seq)
-    WHERE deleted_at IS NOT NULL;
+CREATE INDEX task_session_messages_visible ON task_session_messages (session_id, seq)
+    WHERE deleted_at IS NULL;
 
 -- The calls of delegation tools, so that an execution finds its message (HI-6).
 CREATE TABLE task_session_delegations (
@@ -259,7 +259,8 @@ CREATE TABLE subagent_executions (
     ended_at            text,
     updated_at          text NOT NULL
 ) STRICT;
-CREATE INDEX subagent_executions_by_call ON subagent_executions (parent_session_id, parent_tool_call_id);
+CREATE INDEX subagent_executions_waiting ON subagent_executions (parent_session_id, parent_tool_call_id)
+    WHERE parent_message_id IS NULL;
 CREATE INDEX subagent_executions_by_message ON subagent_executions (parent_session_id, parent_message_seq);
 CREATE INDEX subagent_executions_by_child ON subagent_executions (child_session_id, run);
 CREATE INDEX subagent_executions_by_task ON subagent_executions (task_id);
