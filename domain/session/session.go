@@ -1,5 +1,3 @@
-// Package session keeps the agent conversations of a task, their turns, and their
-// transcripts.
 package session
 
 import (
