@@ -156,6 +156,21 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// OP-9: PostgreSQL repeats a value it refuses in its message. We do not.
+func TestRefusedValueStaysQuiet(t *testing.T) {
+	s := dbtest.Open(t, db.Options{URL: dbtest.PostgresURL(t)})
+	err := s.Read(t.Context(), func(ctx context.Context, q db.Querier) error {
+		_, err := q.NewRaw("SELECT CAST('what a person wrote' AS bigint)").Exec(ctx)
+		return err
+	})
+	if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != "22P02" {
+		t.Fatalf("error is %v", err)
+	}
+	if strings.Contains(err.Error(), "person") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestRegister(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
 		s := open(t)
