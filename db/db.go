@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -105,6 +104,15 @@ func (s *Store) Close() error {
 	return err
 }
 
+// Sync returns when every commit so far survives a power failure, also where
+// Options.SQLiteSynchronous did not make each of them wait for that.
+func (s *Store) Sync(ctx context.Context) error {
+	if err := s.dialect.sync(ctx, s.writer); err != nil {
+		return fmt.Errorf("put commits on disk: %w", s.classify(ctx, err))
+	}
+	return nil
+}
+
 // Name is "sqlite" or "postgres", for people and labels, never for decisions.
 func (s *Store) Name() string { return s.dialect.name() }
 
@@ -117,9 +125,6 @@ func (s *Store) SetProbe(f probe.Func) {
 	}
 	s.probe.Store(&f)
 }
-
-// timeArg is t the way this database stores it, for the arguments of a stmt.
-func (s *Store) timeArg(t time.Time) any { return s.dialect.timeArg(t) }
 
 // pool is a set of connections, and the statements prepared on them.
 type pool struct {

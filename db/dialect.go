@@ -9,22 +9,10 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// arguments is how a prepared statement takes what the two take differently.
-type arguments interface {
-	// timeArg is t the way the database stores and compares it.
-	timeArg(t time.Time) any
-
-	// among is a condition: column is one of the texts in argument $n, which
-	// textsArg made.
-	among(column string, n int) string
-
-	// textsArg is a list of texts as one argument.
-	textsArg(texts []string) any
-}
-
 // dialect is everything that differs between the two databases.
 type dialect interface {
-	arguments
+	phrasing
+	failures
 
 	// name is the name of the database and of its folder of migrations.
 	name() string
@@ -32,6 +20,22 @@ type dialect interface {
 	// session takes a connection of p and prepares a transaction on it.
 	session(ctx context.Context, p *pool, kind txKind) (txSession, error)
 
+	// hasTable reports whether the schema holds the table.
+	hasTable(ctx context.Context, p *pool, table string) (bool, error)
+
+	// migrator is goose on this database, guarded against other processes.
+	migrator(p *pool, files fs.FS) (*goose.Provider, error)
+
+	// sync puts on disk what was committed through p.
+	sync(ctx context.Context, p *pool) error
+
+	// walBytes is the size of the write-ahead log, false where the database
+	// is not ours to measure.
+	walBytes() (int64, bool)
+}
+
+// phrasing is what a query has to say differently.
+type phrasing interface {
 	// lock is appended to a select to lock its rows until the end of the
 	// transaction, against other writers but not against foreign keys.
 	lock() string
@@ -39,9 +43,22 @@ type dialect interface {
 	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
 	now() schema.QueryAppender
 
+	// timeArg is t the way the database stores and compares it.
+	timeArg(t time.Time) any
+
 	// jsonText is a fragment of a query: a member of a JSON column, as text.
 	jsonText(column, member string) schema.QueryAppender
 
+	// among is a condition of a prepared statement: column is one of the texts in
+	// argument $n, which textsArg made.
+	among(column string, n int) string
+
+	// textsArg is a list of texts as one argument.
+	textsArg(texts []string) any
+}
+
+// failures tells the errors of the driver apart, by their codes.
+type failures interface {
 	// retryable reports whether a transaction that failed with err, and left
 	// nothing behind, may succeed when it is run again.
 	retryable(err error) bool
@@ -53,14 +70,4 @@ type dialect interface {
 	// classify wraps an error of the driver in the failure of the domain it
 	// amounts to, and returns any other error as it is.
 	classify(err error) error
-
-	// hasTable reports whether the schema holds the table.
-	hasTable(ctx context.Context, p *pool, table string) (bool, error)
-
-	// migrator is goose on this database, guarded against other processes.
-	migrator(p *pool, files fs.FS) (*goose.Provider, error)
-
-	// walBytes is the size of the write-ahead log, false where the database
-	// is not ours to measure.
-	walBytes() (int64, bool)
 }

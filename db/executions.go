@@ -46,8 +46,8 @@ func (t *tx) Execution(ctx context.Context, id string) (subagent.Execution, erro
 }
 
 // InsertExecution implements subagent.ExecutionTx.
-func (t *tx) InsertExecution(ctx context.Context, e subagent.Execution) (bool, error) {
-	return insert(ctx, t.querier, &executionRow{Execution: e})
+func (t *tx) InsertExecution(ctx context.Context, started subagent.Execution) (bool, error) {
+	return insert(ctx, t.querier, &executionRow{Execution: started})
 }
 
 // EndExecution implements subagent.ExecutionEnder.

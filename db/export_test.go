@@ -39,7 +39,7 @@ func (s *Store) Read(ctx context.Context, fn func(context.Context, Querier) erro
 	return s.read(ctx, fn)
 }
 
-func (s *Store) TimeArg(t time.Time) any { return s.timeArg(t) }
+func (s *Store) TimeArg(t time.Time) any { return s.dialect.timeArg(t) }
 
 func (s *Store) Lock() string { return s.dialect.lock() }
 

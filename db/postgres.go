@@ -43,6 +43,9 @@ func (postgres) among(column string, n int) string {
 	return column + " = ANY($" + strconv.Itoa(n) + "::text[])"
 }
 
+// sync has nothing to do: the server answers a commit when it is on disk.
+func (postgres) sync(context.Context, *pool) error { return nil }
+
 func (postgres) textsArg(texts []string) any { return texts }
 
 // SQLSTATE codes, and classes of them.

@@ -53,6 +53,16 @@ func (*sqlite) textsArg(texts []string) any {
 	return string(b)
 }
 
+// sync moves the log into the file: that puts both on disk.
+func (*sqlite) sync(ctx context.Context, p *pool) error {
+	var busy, frames, moved int
+	err := p.DB.DB.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &frames, &moved)
+	if err == nil && busy != 0 {
+		err = errors.New("the write-ahead log is in use")
+	}
+	return err
+}
+
 // retryable is a lock that another process, or a reader that turned writer, held
 // for longer than the busy time-out.
 func (*sqlite) retryable(err error) bool { return sqliteCode(err) == lib.SQLITE_BUSY }

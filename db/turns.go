@@ -62,3 +62,25 @@ func (t *tx) RunningTurns(ctx context.Context, sessionID string) (int, error) {
 	}
 	return int(n), nil
 }
+
+// PriorTurns implements session.WriteTx.
+func (t *tx) PriorTurns(ctx context.Context, ids []string) ([]session.Turn, error) {
+	rows, err := all[turnRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("id IN (?)", bun.List(ids))
+	})
+	return each(rows, turnRow.turn), err
+}
+
+// InsertTurns implements session.WriteTx.
+func (t *tx) InsertTurns(ctx context.Context, turns []session.Turn) (int, error) {
+	rows := each(turns, func(turn session.Turn) turnRow { return turnRow{Turn: turn} })
+	res, err := t.NewInsert().Model(&rows).On("CONFLICT DO NOTHING").Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("insert turns: %w", err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("insert turns: %w", err)
+	}
+	return int(n), nil
+}

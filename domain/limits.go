@@ -26,6 +26,9 @@ const (
 	BinaryProbe        = 8192      // characters looked at for a NUL (HI-7)
 	MaxPageDiffText    = 8 << 20   // diff text of one page (HI-24)
 	MaxNesting         = 8         // depth of nested delegation (HI-22)
+	MaxRounds          = 50        // rounds of a page, of history or of rounds
+	DefaultRounds      = 5         // rounds of a page of history when neither rounds nor limit is given
+	DefaultRoundItems  = 10        // rounds of a page of rounds when limit is absent
 	MaxJSONDepth       = 64        // nesting of a request body (API-2)
 	MaxListItems       = 200       // limit of a list; default DefaultListItems (API-7)
 	DefaultListItems   = 50        // items of a list page when limit is absent

@@ -49,6 +49,7 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(
 		p.configCommand(),
 		p.healthCommand(),
+		p.importCommand(),
 		p.migrateCommand(),
 		p.serveCommand(),
 		p.tokenCommand(),

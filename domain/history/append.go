@@ -9,6 +9,7 @@ import (
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
 )
 
 // AppendResult is what became of a batch.
@@ -31,7 +32,7 @@ func (s *Service) Append(ctx context.Context, taskID, sessionID string, batch []
 		return AppendResult{}, err
 	}
 	var result AppendResult
-	err = s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		locked, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {
 			return nil, err
@@ -133,14 +134,8 @@ func (s *Service) write(ctx context.Context, tx WriteTx, of session.Session, a a
 			return nil, session.ErrTurnNotFound
 		}
 	}
-	if len(a.changes) > 0 {
-		workspace, err := tx.RootWorkspace(ctx, of.ID)
-		if err != nil {
-			return nil, err
-		}
-		for i := range a.changes {
-			a.changes[i].rekey(workspace)
-		}
+	if err := a.rekey(ctx, tx, of.ID); err != nil {
+		return nil, err
 	}
 	if err := tx.AppendMessages(ctx, of.ID, a.messages, a.changes); err != nil {
 		return nil, err
@@ -150,4 +145,19 @@ func (s *Service) write(ctx context.Context, tx WriteTx, of session.Session, a a
 		return nil, err
 	}
 	return &event.Change{Sessions: []event.SessionChange{{SessionID: of.ID, Messages: true, Executions: bound}}}, nil
+}
+
+// rekey makes the paths of the changes relative to the workspace of the task (HI-8).
+func (a addition) rekey(ctx context.Context, tx appendTx, sessionID string) error {
+	if len(a.changes) == 0 {
+		return nil
+	}
+	workspace, err := tx.RootWorkspace(ctx, sessionID)
+	if err != nil {
+		return err
+	}
+	for i := range a.changes {
+		a.changes[i].rekey(workspace)
+	}
+	return nil
 }

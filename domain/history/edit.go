@@ -9,6 +9,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
+	"gatehouse/domain/task"
 )
 
 // Edit changes a message. What is not set stays as it is (API-5).
@@ -29,7 +30,7 @@ func (s *Service) EditMessage(ctx context.Context, taskID, id string, e Edit) (s
 		return session.Message{}, err
 	}
 	var m session.Message
-	err = s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		prior, err := tx.Message(ctx, id)
 		if err == nil && (prior.TaskID != taskID || prior.DeletedAt != nil) {
 			err = session.ErrMessageNotFound

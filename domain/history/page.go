@@ -9,19 +9,11 @@ import (
 	"gatehouse/domain/session"
 )
 
-// Most and usual sizes of a page of history, in rounds and in messages.
-const (
-	MaxRounds         = 50
-	DefaultRounds     = 5
-	MaxMessages       = 200
-	DefaultRoundItems = 10
-)
-
 // PageQuery asks for a page of the history of a session. The zero query asks for the
 // newest rounds.
 type PageQuery struct {
-	Rounds *int   // 1 to MaxRounds, default DefaultRounds; not with Limit
-	Limit  *int   // messages, 1 to MaxMessages
+	Rounds *int   // 1 to [domain.MaxRounds], default [domain.DefaultRounds]; not with Limit
+	Limit  *int   // messages, 1 to [domain.MaxListItems]
 	Before *int64 // only what has a smaller seq; any number; not with After
 	After  *int64 // only what has a greater seq; any number
 	Diffs  DiffsMode
@@ -56,12 +48,12 @@ func (q PageQuery) window() (Window, error) {
 		p.Add("/query/limit", domain.ProblemConflict, "must not stand beside rounds")
 	case q.Limit != nil:
 		w.Limit = *q.Limit
-		checkRange(&p, "/query/limit", w.Limit, MaxMessages)
+		checkRange(&p, "/query/limit", w.Limit, domain.MaxListItems)
 	case q.Rounds != nil:
 		w.Rounds = *q.Rounds
-		checkRange(&p, "/query/rounds", w.Rounds, MaxRounds)
+		checkRange(&p, "/query/rounds", w.Rounds, domain.MaxRounds)
 	default:
-		w.Rounds = DefaultRounds
+		w.Rounds = domain.DefaultRounds
 	}
 	q.Diffs.check(&p)
 	return w, p.Err()

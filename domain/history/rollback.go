@@ -6,6 +6,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/task"
 )
 
 // RollbackResult is what a rollback did.
@@ -22,7 +23,7 @@ func (s *Service) Rollback(ctx context.Context, taskID, sessionID string, fromSe
 		return RollbackResult{}, domain.Invalid("/body/from_seq", domain.ProblemRange, "must be at least 1")
 	}
 	var result RollbackResult
-	err := s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		locked, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ const (
 
 // RoundQuery asks for a page of rounds.
 type RoundQuery struct {
-	Limit  int    // 1 to MaxRounds; 0 is DefaultRoundItems
+	Limit  int    // 1 to [domain.MaxRounds]; 0 is [domain.DefaultRoundItems]
 	Before *int64 // only messages with a smaller seq; any number
 	Diffs  DiffsMode
 }
@@ -47,10 +47,10 @@ type RoundItem struct {
 func (q RoundQuery) window() (Window, error) {
 	w := Window{Before: q.Before, Rounds: q.Limit, Brief: true}
 	if w.Rounds == 0 {
-		w.Rounds = DefaultRoundItems
+		w.Rounds = domain.DefaultRoundItems
 	}
 	var p domain.Problems
-	checkRange(&p, "/query/limit", w.Rounds, MaxRounds)
+	checkRange(&p, "/query/limit", w.Rounds, domain.MaxRounds)
 	q.Diffs.check(&p)
 	return w, p.Err()
 }

@@ -33,6 +33,7 @@ type WriteTx interface {
 	session.Locker
 	subagent.Binder
 	appendTx
+	completeTx
 	editTx
 }
 
@@ -80,28 +81,7 @@ func NewService(store Store, now domain.Clock, announce *event.Announcer, delega
 	return &Service{store, now, announce, delegationTools}
 }
 
-// inTx runs fn in a transaction that holds the lock of a task, and tells of the
-// change that fn returns. A nil change writes no stamp: nothing was changed.
-func (s *Service) inTx(ctx context.Context, taskID string, fn func(ctx context.Context, tx WriteTx) (*event.Change, error)) error {
-	var notice *event.Notice
-	err := s.store.InTx(ctx, taskID, func(ctx context.Context, tx WriteTx) error {
-		notice = nil
-		if _, err := tx.LockTask(ctx, taskID); err != nil {
-			return err
-		}
-		change, err := fn(ctx, tx)
-		if err != nil || change == nil {
-			return err
-		}
-		seq, err := tx.Stamp(ctx, taskID, *change)
-		notice = &event.Notice{TaskID: taskID, Seq: seq, Change: *change}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if notice != nil {
-		s.announce.Announce(ctx, *notice)
-	}
-	return nil
+// mutate is [task.Mutate] on the store of this package.
+func (s *Service) mutate(ctx context.Context, taskID string, decide func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error)) error {
+	return task.Mutate(ctx, s.store.InTx, s.announce, taskID, decide)
 }

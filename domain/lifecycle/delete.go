@@ -16,28 +16,28 @@ import (
 // records stay readable (AD-7), like what it changed in files (HI-25). A primary
 // session leaves its task without one.
 func (s *Service) DeleteSession(ctx context.Context, taskID, id string) error {
-	err := s.change(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
 		if err := t.RequireActive(); err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		if _, err := tx.LockSession(ctx, taskID, id); err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		now := s.now()
 		runs, err := subagent.EndRunning(ctx, tx, id, subagent.ExecutionCancelled, now)
 		if err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		if _, err := prompt.Abandon(ctx, tx, taskID, id, now); err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		if t.PrimarySessionID != nil && *t.PrimarySessionID == id {
 			if err := tx.SetPrimarySession(ctx, taskID, nil); err != nil {
-				return event.Change{}, err
+				return nil, err
 			}
 		}
 		runs = slices.DeleteFunc(runs, func(c event.SessionChange) bool { return c.SessionID == id })
-		return event.Change{Task: true, Sessions: runs}, tx.DeleteSession(ctx, id)
+		return &event.Change{Task: true, Sessions: runs}, tx.DeleteSession(ctx, id)
 	})
 	if err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)

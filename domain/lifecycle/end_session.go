@@ -21,24 +21,24 @@ func (s *Service) UpdateSession(ctx context.Context, taskID, id string, p sessio
 		return session.Session{}, err
 	}
 	var ended session.Session
-	err := s.change(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (*event.Change, error) {
 		prior, err := tx.LockSession(ctx, taskID, id)
 		if err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		if ended, err = p.Apply(prior); err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		now := s.now()
 		runs, err := subagent.EndRunning(ctx, tx, id, subagent.ExecutionStatus(ended.State), now)
 		if err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		if err := tx.EndTurns(ctx, id, session.TurnState(ended.State), now); err != nil {
-			return event.Change{}, err
+			return nil, err
 		}
 		ended.UpdatedAt = now
-		return event.Change{Task: true, Sessions: runs}, tx.UpdateSession(ctx, ended)
+		return &event.Change{Task: true, Sessions: runs}, tx.UpdateSession(ctx, ended)
 	})
 	if err != nil {
 		return session.Session{}, fmt.Errorf("end session %s: %w", id, err)

@@ -60,26 +60,7 @@ func NewService(store Store, sessions *session.Service, now domain.Clock, announ
 	return &Service{store, sessions, now, announce}
 }
 
-// change runs fn in a transaction that holds the lock of a task, stamps the change
-// it returns and, after the commit, tells of it.
-func (s *Service) change(ctx context.Context, taskID string, fn func(ctx context.Context, tx Tx, t task.Task) (event.Change, error)) error {
-	var n event.Notice
-	err := s.store.InTx(ctx, taskID, func(ctx context.Context, tx Tx) error {
-		t, err := tx.LockTask(ctx, taskID)
-		if err != nil {
-			return err
-		}
-		change, err := fn(ctx, tx, t)
-		if err != nil {
-			return err
-		}
-		seq, err := tx.Stamp(ctx, taskID, change)
-		n = event.Notice{TaskID: taskID, Seq: seq, Change: change}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	s.announce.Announce(ctx, n)
-	return nil
+// mutate is [task.Mutate] on the store of this package.
+func (s *Service) mutate(ctx context.Context, taskID string, decide func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error)) error {
+	return task.Mutate(ctx, s.store.InTx, s.announce, taskID, decide)
 }

@@ -6,6 +6,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/task"
 )
 
 // Lease is the task admission lease. Where a turn-start hook is configured, what
@@ -41,9 +42,13 @@ type outcome struct {
 	attrs    []slog.Attr // ids and numbers for the log, should publishing fail (PC-10)
 }
 
-func (o outcome) nothing() bool { return !o.plan && !o.comments }
-
-func (o outcome) change() event.Change { return event.Change{Plan: o.plan, Comments: o.comments} }
+// change is what to stamp and tell, nil for nothing.
+func (o outcome) change() *event.Change {
+	if !o.plan && !o.comments {
+		return nil
+	}
+	return &event.Change{Plan: o.plan, Comments: o.comments}
+}
 
 // ofPlan is the outcome of a change of p.
 func ofPlan(p Plan) outcome {
@@ -63,31 +68,21 @@ func ofComments(s Snapshot) outcome {
 // (PC-5, PC-12), stamps what it changed, and tells after the commit (PC-10).
 func (s *Service) mutate(ctx context.Context, taskID string, decide func(ctx context.Context, tx Tx) (outcome, error)) error {
 	var done outcome
-	var seq int64
-	run := func(ctx context.Context) error {
-		return s.store.InTx(ctx, taskID, func(ctx context.Context, tx Tx) error {
-			seq = 0
-			t, err := tx.LockTask(ctx, taskID)
-			if err != nil {
-				return err
-			}
+	var notice *event.Notice
+	err := s.underLease(ctx, taskID, func(ctx context.Context) (err error) {
+		notice, err = task.Stamped(ctx, s.store.InTx, taskID, func(ctx context.Context, tx Tx, t task.Task) (_ *event.Change, err error) {
 			if err := t.RequireActive(); err != nil {
-				return err
+				return nil, err
 			}
-			if done, err = decide(ctx, tx); err != nil || done.nothing() {
-				return err
-			}
-			seq, err = tx.Stamp(ctx, taskID, done.change())
-			return err
+			done, err = decide(ctx, tx)
+			return done.change(), err
 		})
-	}
-	if err := s.underLease(ctx, taskID, run); err != nil {
 		return err
+	})
+	if err == nil && notice != nil {
+		s.announce.Announce(ctx, *notice, done.attrs...)
 	}
-	if seq > 0 {
-		s.announce.Announce(ctx, event.Notice{TaskID: taskID, Seq: seq, Change: done.change()}, done.attrs...)
-	}
-	return nil
+	return err
 }
 
 func (s *Service) underLease(ctx context.Context, taskID string, run func(ctx context.Context) error) error {

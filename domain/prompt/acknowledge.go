@@ -33,7 +33,7 @@ func (s *Service) Acknowledge(ctx context.Context, taskID, deliveryID string, to
 	}
 	var d Delivery
 	var settled bool
-	err := s.step(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (change *event.Change, err error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (change *event.Change, err error) {
 		if d, err = tx.Delivery(ctx, taskID, deliveryID); err != nil {
 			return nil, err
 		}

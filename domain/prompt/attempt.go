@@ -24,7 +24,7 @@ import (
 func (s *Service) Attempt(ctx context.Context, taskID, deliveryID string, token Token) (Delivery, error) {
 	turnID := domain.NewID()
 	var d Delivery
-	err := s.step(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
 		if err := t.RequireActive(); err != nil {
 			return nil, err
 		}
@@ -70,8 +70,11 @@ func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID 
 	d.become(StateAttempted, at)
 	d.TurnID = &turnID
 	turn := session.Turn{ID: turnID, TaskID: d.TaskID, SessionID: ses.ID, State: session.TurnRunning, StartedAt: at}
-	if inserted, err := tx.InsertTurn(ctx, turn); err != nil || !inserted {
-		return nil, errors.Join(err, session.ErrTurnConflict)
+	switch inserted, err := tx.InsertTurn(ctx, turn); {
+	case err != nil:
+		return nil, err
+	case !inserted:
+		return nil, session.ErrTurnConflict
 	}
 	written := d.MessageID == nil
 	if written {

@@ -19,7 +19,7 @@ func (s *Service) Release(ctx context.Context, taskID, deliveryID string, token 
 		return Delivery{}, err
 	}
 	var d Delivery
-	err := s.step(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (*event.Change, error) {
 		var err error
 		if d, err = tx.Delivery(ctx, taskID, deliveryID); err != nil {
 			return nil, err

@@ -33,7 +33,7 @@ func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSe
 	}
 	token := newToken()
 	var reservation *Reservation
-	err = s.step(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
 		reservation = nil
 		if err := t.RequireActive(); err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func (s *Service) Create(ctx context.Context, n New) (made Session, created bool
 		return Session{}, false, err
 	}
 	fresh := s.fresh(n)
-	err = s.inTx(ctx, n.TaskID, func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error) {
+	err = s.mutate(ctx, n.TaskID, func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error) {
 		made, created = fresh, false
 		switch prior, err := tx.Session(ctx, fresh.ID); {
 		case err == nil && prior.CreateFingerprint == fresh.CreateFingerprint:

@@ -37,6 +37,7 @@ type Store interface {
 type WriteTx interface {
 	task.Tx
 	Locker
+	recordTx
 
 	// InsertSession reports whether the id was free.
 	InsertSession(ctx context.Context, s Session) (inserted bool, err error)
@@ -82,29 +83,7 @@ func (s *Service) Get(ctx context.Context, id string) (Session, error) {
 	return s.store.Session(ctx, id)
 }
 
-// inTx runs fn in a transaction that holds the lock of a task, and tells of the
-// change that fn returns. A nil change writes no stamp: nothing was changed.
-func (s *Service) inTx(ctx context.Context, taskID string, fn func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error)) error {
-	var notice *event.Notice
-	err := s.store.InTx(ctx, taskID, func(ctx context.Context, tx WriteTx) error {
-		notice = nil
-		t, err := tx.LockTask(ctx, taskID)
-		if err != nil {
-			return err
-		}
-		change, err := fn(ctx, tx, t)
-		if err != nil || change == nil {
-			return err
-		}
-		seq, err := tx.Stamp(ctx, taskID, *change)
-		notice = &event.Notice{TaskID: taskID, Seq: seq, Change: *change}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if notice != nil {
-		s.announce.Announce(ctx, *notice)
-	}
-	return nil
+// mutate is [task.Mutate] on the store of this package.
+func (s *Service) mutate(ctx context.Context, taskID string, decide func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error)) error {
+	return task.Mutate(ctx, s.store.InTx, s.announce, taskID, decide)
 }

@@ -21,7 +21,7 @@ func (s *Service) StartTurn(ctx context.Context, taskID, sessionID, id string) (
 		ID: id, TaskID: taskID, SessionID: sessionID, State: TurnRunning,
 		CreateFingerprint: domain.Fingerprint(sessionID), StartedAt: s.now(),
 	}
-	err = s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, t task.Task) (*event.Change, error) {
 		turn, created = fresh, false
 		session, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) StartTurn(ctx context.Context, taskID, sessionID, id string) (
 // the session wait for input. A turn that has ended stays as it is.
 func (s *Service) EndTurn(ctx context.Context, taskID, id string, state TurnState) (Turn, error) {
 	var turn Turn
-	err := s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		session, prior, err := lockTurn(ctx, tx, taskID, id)
 		if turn = prior; err != nil || turn.State != TurnRunning {
 			return nil, err
@@ -80,7 +80,7 @@ func (s *Service) EndTurn(ctx context.Context, taskID, id string, state TurnStat
 // DeleteTurn removes a turn. Its messages and subagent contexts stay. A running
 // turn ends with it.
 func (s *Service) DeleteTurn(ctx context.Context, taskID, id string) error {
-	err := s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		session, turn, err := lockTurn(ctx, tx, taskID, id)
 		if err != nil {
 			return nil, err

@@ -54,7 +54,7 @@ func (s *Service) Update(ctx context.Context, taskID, id string, p Patch) (Sessi
 		return Session{}, err
 	}
 	var changed Session
-	err := s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		prior, err := tx.LockSession(ctx, taskID, id)
 		if err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
+	"gatehouse/domain/task"
 )
 
 // End ends a run in a terminal status, at the child's last seq of this moment
@@ -17,7 +18,7 @@ import (
 // history of the parent moves with it (EV-7).
 func (s *Executions) End(ctx context.Context, taskID, id string, status ExecutionStatus) (Execution, error) {
 	var e Execution
-	err := s.inTx(ctx, taskID, func(ctx context.Context, tx ExecutionTx) (*event.Change, error) {
+	err := s.mutate(ctx, taskID, func(ctx context.Context, tx ExecutionTx, _ task.Task) (*event.Change, error) {
 		prior, err := tx.Execution(ctx, id)
 		if err == nil && prior.TaskID != taskID {
 			err = ErrExecutionNotFound

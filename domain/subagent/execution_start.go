@@ -8,6 +8,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
+	"gatehouse/domain/task"
 )
 
 // ExecutionStart asks for an execution.
@@ -49,7 +50,7 @@ func (s *Executions) Start(ctx context.Context, r ExecutionStart) (e Execution, 
 		return Execution{}, false, err
 	}
 	fresh := s.fresh(r)
-	err = s.inTx(ctx, r.TaskID, func(ctx context.Context, tx ExecutionTx) (*event.Change, error) {
+	err = s.mutate(ctx, r.TaskID, func(ctx context.Context, tx ExecutionTx, _ task.Task) (*event.Change, error) {
 		e, created = fresh, false
 		switch prior, err := tx.Execution(ctx, fresh.ID); {
 		case err == nil && prior.CreateFingerprint == fresh.CreateFingerprint:

@@ -62,29 +62,19 @@ func (s *Service) Update(ctx context.Context, id string, p Patch) (Task, error) 
 // returns the task as it was, nothing is written.
 func (s *Service) change(ctx context.Context, id string, decide func(context.Context, WriteTx, Task) (Task, error)) (Task, error) {
 	var changed Task
-	var seq int64
-	err := s.store.InTx(ctx, id, func(ctx context.Context, tx WriteTx) error {
-		seq = 0
-		t, err := tx.LockTask(ctx, id)
-		if err != nil {
-			return err
-		}
+	notice, err := Stamped(ctx, s.store.InTx, id, func(ctx context.Context, tx WriteTx, t Task) (_ *event.Change, err error) {
 		if changed, err = decide(ctx, tx, t); err != nil || changed == t {
-			return err
+			return nil, err
 		}
 		changed.UpdatedAt = s.now()
-		if err := tx.UpdateTask(ctx, changed); err != nil {
-			return err
-		}
-		seq, err = tx.Stamp(ctx, id, event.Change{Task: true})
-		changed.ChangeSeq, changed.TaskSeq = seq, seq
-		return err
+		return &event.Change{Task: true}, tx.UpdateTask(ctx, changed)
 	})
 	if err != nil {
 		return Task{}, err
 	}
-	if seq > 0 {
-		s.announce.Announce(ctx, event.Notice{TaskID: id, Seq: seq, Change: event.Change{Task: true}})
+	if notice != nil {
+		changed.ChangeSeq, changed.TaskSeq = notice.Seq, notice.Seq
+		s.announce.Announce(ctx, *notice)
 	}
 	return changed, nil
 }

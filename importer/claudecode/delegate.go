@@ -31,7 +31,7 @@ func (t *thread) openChild(ch *child, k int) (*file, func() error) {
 	}
 	f, closeFile, err := t.reader.open(ch.path)
 	if err != nil {
-		t.summary.report(ch.path, 0, ReasonUnreadable)
+		t.summary.Report(ch.path, 0, ReasonUnreadable)
 		ch.path = ""
 		return nil, none
 	}

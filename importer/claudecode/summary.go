@@ -3,7 +3,7 @@ package claudecode
 // Reason says why something in a file was passed over or repaired.
 type Reason string
 
-// The reasons. They are all there is, and none holds text of a transcript.
+// The reasons. They are all that reading has, and none holds text of a transcript.
 const (
 	ReasonTorn        Reason = "torn_line"        // ends in the middle of a value
 	ReasonMalformed   Reason = "malformed_json"   // no JSON
@@ -45,7 +45,8 @@ func NewSummary() *Summary {
 	return &Summary{Skipped: make(map[Reason]int), Problems: []Problem{}}
 }
 
-func (s *Summary) report(file string, line int, reason Reason) {
+// Report counts something that was passed over, and names it while there is room.
+func (s *Summary) Report(file string, line int, reason Reason) {
 	s.Skipped[reason]++
 	if len(s.Problems) < MaxProblems {
 		s.Problems = append(s.Problems, Problem{file, line, reason})

@@ -26,7 +26,7 @@ func Read(ctx context.Context, t Transcript, sink Sink, summary *Summary, progre
 func read(ctx context.Context, t Transcript, r *reader) error {
 	f, closeFile, err := r.open(t.Path)
 	if err != nil {
-		r.summary.report(t.Path, 0, ReasonUnreadable)
+		r.summary.Report(t.Path, 0, ReasonUnreadable)
 		return err
 	}
 	r.main = f
@@ -74,7 +74,7 @@ func (r *reader) tell(ctx context.Context) error {
 		return err
 	}
 	if !x.facts.speaks {
-		r.summary.report(r.main.path, 0, ReasonNoSession)
+		r.summary.Report(r.main.path, 0, ReasonNoSession)
 		r.progress(r.main.size)
 		r.unlinked()
 		return nil
@@ -157,14 +157,14 @@ func (r *reader) addEndings(x *index) {
 func (r *reader) unlinked() {
 	for _, a := range r.agents {
 		if r.children[a.id] == nil {
-			r.summary.report(a.path, 0, ReasonUnlinked)
+			r.summary.Report(a.path, 0, ReasonUnlinked)
 			r.progress(a.size)
 		}
 	}
 }
 
 func (r *reader) reporter(f *file) reporter {
-	return func(line int, reason Reason) { r.summary.report(f.path, line, reason) }
+	return func(line int, reason Reason) { r.summary.Report(f.path, line, reason) }
 }
 
 // silence is for the second pass: the first has reported everything.

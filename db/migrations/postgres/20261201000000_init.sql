@@ -40,6 +40,7 @@ CREATE TABLE tasks (
     updated_at         timestamptz NOT NULL
 );
 CREATE INDEX tasks_by_workspace ON tasks (workspace_id, created_at, id);
+CREATE INDEX tasks_in_order ON tasks (created_at, id);
 
 CREATE TABLE task_sessions (
     id                 text COLLATE "C" PRIMARY KEY,
@@ -74,6 +75,8 @@ CREATE TABLE task_session_turns (
     ended_at           timestamptz
 );
 CREATE INDEX task_session_turns_by_session ON task_session_turns (session_id, started_at, id);
+CREATE INDEX task_session_turns_running ON task_session_turns (session_id)
+    WHERE state = 'running';
 
 CREATE TABLE task_plans (
     id                text COLLATE "C" PRIMARY KEY,

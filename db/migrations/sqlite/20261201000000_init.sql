@@ -41,6 +41,7 @@ CREATE TABLE tasks (
     updated_at         text NOT NULL
 ) STRICT;
 CREATE INDEX tasks_by_workspace ON tasks (workspace_id, created_at, id);
+CREATE INDEX tasks_in_order ON tasks (created_at, id);
 
 CREATE TABLE task_sessions (
     id                 text PRIMARY KEY,
@@ -75,6 +76,8 @@ CREATE TABLE task_session_turns (
     ended_at           text
 ) STRICT;
 CREATE INDEX task_session_turns_by_session ON task_session_turns (session_id, started_at, id);
+CREATE INDEX task_session_turns_running ON task_session_turns (session_id)
+    WHERE state = 'running';
 
 CREATE TABLE task_plans (
     id                text PRIMARY KEY,

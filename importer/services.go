@@ -1,0 +1,47 @@
+package importer
+
+import (
+	"context"
+
+	"gatehouse/domain/history"
+	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
+)
+
+// Services is the domain that transcripts are loaded into. Tasks, sessions and
+// executions take their times from Clock.
+type Services struct {
+	Tasks      Tasks
+	Sessions   Sessions
+	History    History
+	Executions Executions
+	Clock      *Clock
+}
+
+// Tasks is what loading asks of tasks.
+type Tasks interface {
+	// Get returns [task.ErrNotFound] when there is none.
+	Get(ctx context.Context, id string) (task.Task, error)
+	Create(ctx context.Context, n task.New) (t task.Task, created bool, err error)
+}
+
+// Sessions is what loading asks of sessions and turns.
+type Sessions interface {
+	// Get returns [session.ErrNotFound] when there is none.
+	Get(ctx context.Context, id string) (session.Session, error)
+	Create(ctx context.Context, n session.New) (s session.Session, created bool, err error)
+	Update(ctx context.Context, taskID, id string, p session.Patch) (session.Session, error)
+	RecordTurns(ctx context.Context, taskID, sessionID string, turns []session.RecordedTurn) (changed int, err error)
+}
+
+// History is what loading asks of transcripts.
+type History interface {
+	Complete(ctx context.Context, taskID, sessionID string, batch []history.NewMessage) (history.Completed, error)
+}
+
+// Executions is what loading asks of the runs of subagents.
+type Executions interface {
+	Start(ctx context.Context, r subagent.ExecutionStart) (e subagent.Execution, created bool, err error)
+	End(ctx context.Context, taskID, id string, status subagent.ExecutionStatus) (subagent.Execution, error)
+}

@@ -1,0 +1,184 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gatehouse/domain"
+	"gatehouse/domain/history"
+	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
+	"gatehouse/importer/claudecode"
+)
+
+// writer does with the database what the jobs of one transcript say. Its methods are
+// called one after the other.
+type writer struct {
+	Services
+
+	workspaceID string
+	task        claudecode.Task
+	sessions    map[string]*known
+	added       Added
+	refused     []claudecode.Reason // of single messages
+}
+
+// known is a session that the transcript told of.
+type known struct {
+	child bool
+	state session.State // as it was before
+	files int           // that it was read from and that gave nothing new yet
+	grew  bool
+}
+
+// grew notes that something of a session was new.
+func (w *writer) grew(sessionID string) {
+	s := w.sessions[sessionID]
+	s.grew = true
+	w.added.Files += s.files
+	s.files = 0
+}
+
+// session makes a session at a time, unless it is there, and with a main one the
+// task. It was read from some files of its own.
+func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time, files int) error {
+	w.Clock.set(at)
+	told := &known{child: s.Kind == claudecode.KindSubagent, files: files}
+	w.sessions[s.ID] = told
+	stored, err := w.Sessions.Get(ctx, s.ID)
+	switch {
+	case err == nil && stored.TaskID != w.task.ID:
+		return w.elsewhere(ctx, stored)
+	case err != nil && !errors.Is(err, session.ErrNotFound):
+		return err
+	}
+	missing := err != nil
+	if !told.child {
+		if err := w.makeTask(ctx); err != nil {
+			return err
+		}
+	}
+	if told.state = stored.State; !missing {
+		return nil
+	}
+	n := newSession(s)
+	n.TaskID = w.task.ID
+	made, created, err := w.Sessions.Create(ctx, n)
+	if err != nil {
+		return err
+	}
+	if told.state = made.State; created {
+		w.grew(s.ID)
+		w.added.Sessions++
+		if told.child {
+			w.added.Subagents++
+		}
+	}
+	return nil
+}
+
+// elsewhere says where a session is that should be in the task of the transcript.
+func (w *writer) elsewhere(ctx context.Context, s session.Session) error {
+	t, err := w.Tasks.Get(ctx, s.TaskID)
+	switch {
+	case err != nil:
+		return err
+	case t.WorkspaceID != w.workspaceID:
+		return ErrOtherWorkspace
+	}
+	return ErrOtherTask
+}
+
+// makeTask makes the task of the transcript, unless it is there. Its title may have
+// changed since, here or there.
+func (w *writer) makeTask(ctx context.Context) error {
+	t, err := w.Tasks.Get(ctx, w.task.ID)
+	switch {
+	case err == nil && t.WorkspaceID != w.workspaceID:
+		return ErrOtherWorkspace
+	case err == nil || !errors.Is(err, task.ErrNotFound):
+		return err
+	}
+	_, created, err := w.Tasks.Create(ctx, task.New{ID: w.task.ID, WorkspaceID: w.workspaceID, Title: w.task.Title})
+	if created {
+		w.added.Tasks++
+	}
+	return err
+}
+
+// settle leaves a session where the transcript left it. A main session that gave
+// nothing new is left alone: somebody may be working with it.
+func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.Time) error {
+	of := w.sessions[s.ID]
+	if of.state.Terminal() || !of.grew && !of.child && of.state != session.StateCreated {
+		return nil
+	}
+	w.Clock.set(at)
+	_, err := w.Sessions.Update(ctx, w.task.ID, s.ID, session.Patch{State: new(session.State(s.State))})
+	return err
+}
+
+func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
+	w.Clock.set(e.At)
+	_, created, err := w.Executions.Start(ctx, subagent.ExecutionStart{
+		ID: e.ID, TaskID: w.task.ID, ParentSessionID: e.ParentSessionID, ParentToolCallID: e.ParentToolCall,
+		ParentMessageID: &e.ParentMessageID, ChildSessionID: e.ChildSessionID, Tool: e.Tool,
+	})
+	if created {
+		w.grew(e.ParentSessionID)
+		w.added.Executions++
+	}
+	return err
+}
+
+func (w *writer) end(ctx context.Context, e claudecode.ExecutionEnd) error {
+	w.Clock.set(e.At)
+	_, err := w.Executions.End(ctx, w.task.ID, e.ID, subagent.ExecutionStatus(e.Status))
+	return err
+}
+
+// write writes the turns and messages of a batch.
+func (w *writer) write(ctx context.Context, b batch) error {
+	if len(b.turns) > 0 {
+		changed, err := w.Sessions.RecordTurns(ctx, w.task.ID, b.sessionID, b.turns)
+		if err != nil {
+			return err
+		}
+		if changed > 0 {
+			w.grew(b.sessionID)
+		}
+	}
+	if len(b.messages) == 0 {
+		return nil
+	}
+	return w.writeMessages(ctx, b.sessionID, b.messages)
+}
+
+// writeMessages writes messages. Those that the domain refuses are found by halves
+// and left out.
+func (w *writer) writeMessages(ctx context.Context, sessionID string, messages []history.NewMessage) error {
+	done, err := w.History.Complete(ctx, w.task.ID, sessionID, messages)
+	if err == nil {
+		w.added.Messages += done.Messages
+		w.added.FileChanges += done.FileChanges
+		if done.Messages+done.Grown > 0 {
+			w.grew(sessionID)
+		}
+		return nil
+	}
+	if !errors.Is(err, session.ErrMessageConflict) && !errors.Is(err, domain.ErrValidation) {
+		return err
+	}
+	if len(messages) == 1 {
+		reason, _ := refusal(err)
+		w.refused = append(w.refused, reason)
+		return nil
+	}
+	half := len(messages) / 2
+	if err := w.writeMessages(ctx, sessionID, messages[:half]); err != nil {
+		return err
+	}
+	return w.writeMessages(ctx, sessionID, messages[half:])
+}
