@@ -11,6 +11,11 @@ import (
 	"gatehouse/domain/session"
 )
 
+type messageRow struct {
+	bun.BaseModel `bun:"table:task_session_messages,alias:m"`
+	session.Message
+}
+
 // PriorMessages implements history.WriteTx.
 func (t *tx) PriorMessages(ctx context.Context, ids []string) ([]history.PriorMessage, error) {
 	if len(ids) == 0 {

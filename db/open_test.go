@@ -156,6 +156,48 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// API-9: values stay values, whatever the server's or the role's defaults are.
+func TestQuotingIsOurs(t *testing.T) {
+	url := dbtest.PostgresURL(t)
+	within := func(url string, do func(ctx context.Context, q db.Querier) error) {
+		t.Helper()
+		if err := dbtest.Open(t, db.Options{URL: url}).Read(t.Context(), do); err != nil {
+			t.Fatal(err)
+		}
+	}
+	within(url, func(ctx context.Context, q db.Querier) error {
+		_, err := q.NewRaw(`DO $$ BEGIN
+  EXECUTE format('ALTER DATABASE %I SET standard_conforming_strings = off', current_database());
+  EXECUTE format('ALTER DATABASE %I SET client_encoding = LATIN1', current_database());
+END $$`).Exec(ctx)
+		return err
+	})
+	within(url, func(ctx context.Context, q db.Querier) error {
+		const value = `\' || 'é`
+		var got string
+		err := q.NewSelect().ColumnExpr("?", value).Scan(ctx, &got)
+		if got != value {
+			t.Errorf("%q came back as %q", value, got)
+		}
+		return err
+	})
+}
+
+// OP-9: PostgreSQL repeats a value it refuses in its message. We do not.
+func TestRefusedValueStaysQuiet(t *testing.T) {
+	s := dbtest.Open(t, db.Options{URL: dbtest.PostgresURL(t)})
+	err := s.Read(t.Context(), func(ctx context.Context, q db.Querier) error {
+		_, err := q.NewRaw("SELECT CAST('what a person wrote' AS bigint)").Exec(ctx)
+		return err
+	})
+	if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != "22P02" {
+		t.Fatalf("error is %v", err)
+	}
+	if strings.Contains(err.Error(), "person") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestRegister(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
 		s := open(t)

@@ -58,6 +58,7 @@ const (
 	pgQueryCanceled     = "57014" // a time-out of the server
 	pgIOError           = "58030"
 	pgDivisionByZero    = "22012"
+	pgClassData         = "22" // a value that cannot be stored or read; the message repeats it
 	pgClassConnection   = "08"
 	pgClassResources    = "53" // too many connections, out of memory
 	pgClassIntervention = "57P"
@@ -94,10 +95,25 @@ func (d postgres) classify(err error) error {
 	case d.lost(err), d.retryable(err), isNetwork(err),
 		code == pgReadOnly, code == pgQueryCanceled, code == pgIOError, strings.HasPrefix(code, pgClassResources):
 		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	case strings.HasPrefix(code, pgClassData) && code != pgDivisionByZero:
+		return quietError{err, code}
 	default:
 		return err
 	}
 }
+
+// quietError is an error of the driver without its text: a message about a value
+// repeats the value, and what people wrote reaches no log (OP-9).
+type quietError struct {
+	error
+	code string
+}
+
+// Error implements error.
+func (e quietError) Error() string { return "value refused by the database, SQLSTATE " + e.code }
+
+// Unwrap gives the driver's error to those who look for its code.
+func (e quietError) Unwrap() error { return e.error }
 
 // isNetwork reports whether err came from below PostgreSQL's protocol, or from a
 // server that cannot be reached.

@@ -59,6 +59,10 @@ func postgresConfig(dsn string) (*pgx.ConnConfig, error) {
 		}
 	}
 	config.RuntimeParams["timezone"] = "UTC"
+	// What bun quotes is text, and ends where bun means it to end, in this form alone:
+	// no default of the server or the role may choose another.
+	config.RuntimeParams["standard_conforming_strings"] = "on"
+	config.RuntimeParams["client_encoding"] = "UTF8"
 	return config, nil
 }
 

@@ -66,6 +66,33 @@ func TestNewPage(t *testing.T) {
 	}
 }
 
+// API-7, QU-24: a cursor that names no place which a database can look for is refused
+// before one is asked.
+func TestReadPageRefusesPlaces(t *testing.T) {
+	const id, now = "0190163d-8694-739b-aea5-966c26f8ad91", "2031-03-04T05:06:07.000008Z"
+	read := func(at, id string) error {
+		_, err := domain.ReadPage(domain.PageRequest{Cursor: domain.EncodeCursor("list", at, id)}, "list",
+			func(*domain.Position, int) ([]int, error) { return nil, nil },
+			func(int) domain.Position { return domain.Position{} })
+		return err
+	}
+	if err := read(now, id); err != nil {
+		t.Errorf("a place: %v", err)
+	}
+	for name, err := range map[string]error{
+		"no id":        read(now, "a"),
+		"NUL":          read(now, "\x00"),
+		"no time":      read("now", id),
+		"year 0":       read("0000-03-04T05:06:07Z", id),
+		"year 10000":   read("9999-12-31T23:59:59-12:00", id),
+		"no list item": read("", ""),
+	} {
+		if !errors.Is(err, domain.ErrValidation) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // QU-24: whatever a client sends as a cursor is either one of ours or refused.
 func FuzzDecodeCursor(f *testing.F) {
 	f.Add(domain.EncodeCursor("list", "1", "id"))

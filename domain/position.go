@@ -30,6 +30,9 @@ func ReadPage[T any](r PageRequest, kind string, read func(after *Position, limi
 	}), nil
 }
 
+// parsePosition reads a cursor, which anybody can make up. What it lets through, every
+// database can compare with: a time of the years that are written with four digits,
+// and an id.
 func parsePosition(kind, cursor string) (*Position, error) {
 	if cursor == "" {
 		return nil, nil
@@ -42,8 +45,10 @@ func parsePosition(kind, cursor string) (*Position, error) {
 		return nil, InvalidCursor()
 	}
 	at, err := time.Parse(time.RFC3339Nano, parts[0])
-	if err != nil {
+	at = at.UTC()
+	id, isID := ParseID(parts[1])
+	if err != nil || !isID || at.Year() < 1 || at.Year() > 9999 {
 		return nil, InvalidCursor()
 	}
-	return &Position{at.UTC(), parts[1]}, nil
+	return &Position{at, id}, nil
 }

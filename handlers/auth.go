@@ -79,16 +79,16 @@ func locate(places Locator) echo.MiddlewareFunc {
 			if resource == "" {
 				return next(c)
 			}
-			id, ok := pathID(c.Param(resourceParameters[resource]))
+			id, ok := pathID(c.Param(resources[resource].parameter))
 			if !ok {
-				return missing(resource)
+				return resources[resource].missing
 			}
 			place, found, err := places.Locate(ctx, resource, id)
 			if err != nil {
 				return fmt.Errorf("authorise: %w", err)
 			}
 			if !found || !r.caller.Sees(place.WorkspaceID) {
-				return missing(resource)
+				return resources[resource].missing
 			}
 			r.taskID = place.TaskID
 			return next(c)

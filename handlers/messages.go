@@ -57,6 +57,16 @@ func valueOf[T any](n nullable.Nullable[T]) *T {
 	return &v
 }
 
+func messageBody(m session.Message) gen.Message {
+	calls, _ := m.Calls() // nobody but us writes them
+	return gen.Message{
+		ID: m.ID, SessionID: m.SessionID, Seq: m.Seq, Role: gen.MessageRole(m.Role), Type: gen.MessageType(m.Type),
+		Content: m.Content, Thinking: nullOr(m.Thinking), ToolCalls: each(calls, toolCallBody), ToolCallID: nullOr(m.ToolCallID),
+		TurnID: nullOr(m.TurnID), Metadata: m.Metadata, Sanitized: m.Sanitized,
+		CreatedAt: at(m.CreatedAt), UpdatedAt: at(m.UpdatedAt),
+	}
+}
+
 func appendedBody(a history.Appended) gen.AppendedMessage {
 	return gen.AppendedMessage{ID: a.ID, Seq: a.Seq, Status: gen.AppendStatus(a.Status)}
 }

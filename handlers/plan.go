@@ -31,7 +31,7 @@ func (a *API) SavePlan(ctx context.Context, r gen.SavePlanRequestObject) (gen.Sa
 		Content:         r.Body.Content,
 		ExpectedVersion: r.Body.ExpectedVersion,
 		IfMatch:         condition,
-		OrphanedRefs:    each(r.Body.OrphanedCommentRefs, commentRef),
+		OrphanedRefs:    each(r.Body.OrphanedCommentRefs, refOf),
 	})
 	if err != nil {
 		return nil, err
@@ -100,8 +100,6 @@ func versionIn(s string) (int64, error) {
 	}
 	return version, nil
 }
-
-func commentRef(r gen.CommentRef) plan.Ref { return plan.Ref{ID: r.ID, Version: r.Version} }
 
 func planBody(p plan.Plan) gen.Plan {
 	return gen.Plan{

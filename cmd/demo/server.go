@@ -27,7 +27,7 @@ type server struct {
 // not end with ctx: stop ends it.
 func startServer(ctx context.Context, binary, database string) (*server, error) {
 	s := &server{binary: binary, database: "sqlite://" + database, token: rand.Text() + rand.Text()}
-	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen=127.0.0.1:0", "--log-level=error") //nolint:gosec // the program to show
+	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen=127.0.0.1:0", "--log-level=error")
 	s.process.Env = s.environ()
 	stderr, err := s.process.StderrPipe()
 	if err != nil {

@@ -40,7 +40,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	}()
 	if env.settings.Migrate {
 		if _, err := store.Migrate(ctx); err != nil {
-			return nil, fmt.Errorf("migrate: %w", err)
+			return nil, err
 		}
 	}
 	if err := store.Ready(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
+	"gatehouse/domain/task"
 )
 
 // Completed is what a batch added to a transcript.
@@ -37,7 +38,7 @@ func (s *Service) Complete(ctx context.Context, taskID, sessionID string, batch 
 		return Completed{}, err
 	}
 	var done Completed
-	err = s.inTx(ctx, taskID, func(ctx context.Context, tx WriteTx) (*event.Change, error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		done = Completed{}
 		locked, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {

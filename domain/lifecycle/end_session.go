@@ -1,8 +1,10 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"gatehouse/domain/event"
 	"gatehouse/domain/session"
@@ -38,10 +40,25 @@ func (s *Service) UpdateSession(ctx context.Context, taskID, id string, p sessio
 			return nil, err
 		}
 		ended.UpdatedAt = now
-		return &event.Change{Task: true, Sessions: runs}, tx.UpdateSession(ctx, ended)
+		return &event.Change{Task: true, Sessions: withQueue(runs, prior, ended)}, tx.UpdateSession(ctx, ended)
 	})
 	if err != nil {
 		return session.Session{}, fmt.Errorf("end session %s: %w", id, err)
 	}
 	return ended, nil
+}
+
+// withQueue adds to what ended that the queue shows another auto_run, where it does.
+func withQueue(changes []event.SessionChange, prior, ended session.Session) []event.SessionChange {
+	if prior.AutoRun == ended.AutoRun {
+		return changes
+	}
+	i, known := slices.BinarySearchFunc(changes, ended.ID, func(c event.SessionChange, id string) int {
+		return cmp.Compare(c.SessionID, id)
+	})
+	if !known {
+		changes = slices.Insert(changes, i, event.SessionChange{SessionID: ended.ID})
+	}
+	changes[i].Queue = true
+	return changes
 }

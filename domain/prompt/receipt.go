@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"gatehouse/domain"
 	"gatehouse/domain/plan"
 )
 
@@ -29,5 +30,8 @@ type Receipt struct {
 // Receipt returns what a client id of a task admitted. [ErrAdmissionNotFound] means
 // that nothing was accepted under it (AD-8).
 func (s *Service) Receipt(ctx context.Context, taskID, clientID string) (Receipt, error) {
+	if !domain.ValidClientID(clientID) {
+		return Receipt{}, ErrAdmissionNotFound
+	}
 	return s.store.Receipt(ctx, taskID, clientID)
 }

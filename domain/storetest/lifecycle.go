@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/lifecycle"
@@ -20,6 +22,7 @@ func Lifecycle(t *testing.T, open Open) {
 	for name, test := range map[string]func(*testing.T, *lifecycleWorld){
 		"HI-10 a terminal session ends its runs and turns": endSession,
 		"terminal is final":                        endSessionOnce,
+		"EV-1 the end tells of every session once": endSessionTells,
 		"AD-7 DL-9 receipts outlive their session": deleteSessionKeepsReceipts,
 		"HI-25 changes of a deleted child stay":    deleteChild,
 		"a deleted primary session leaves none":    deletePrimary,
@@ -64,6 +67,31 @@ func endSession(t *testing.T, w *lifecycleWorld) {
 		t.Errorf("runs are %+v, %v", runs.Items, err)
 	}
 	w.wantState(child.ID, session.StateCreated)
+}
+
+func endSessionTells(t *testing.T, w *lifecycleWorld) {
+	patch := session.Patch{State: new(session.StateFailed), AutoRun: new(false)}
+	end := func(s session.Session) []event.SessionChange {
+		w.notices.take()
+		if _, err := w.cycle.UpdateSession(t.Context(), w.taskID, s.ID, patch); err != nil {
+			t.Fatal(err)
+		}
+		return w.notices.take()[0].Change.Sessions
+	}
+	child, other := w.child(w.main), w.child(w.main)
+	w.start(t, child, "call")
+	w.start(t, other, "other call")
+	want := []event.SessionChange{
+		{SessionID: w.main.ID, Messages: true, Executions: true},
+		{SessionID: child.ID, Queue: true},
+	}
+	if diff := cmp.Diff(want, end(child)); diff != "" {
+		t.Errorf("the end of a child (-want +got):\n%s", diff)
+	}
+	want = []event.SessionChange{{SessionID: w.main.ID, Queue: true, Messages: true, Executions: true}}
+	if diff := cmp.Diff(want, end(w.main)); diff != "" {
+		t.Errorf("the end of its parent (-want +got):\n%s", diff)
+	}
 }
 
 func endSessionOnce(t *testing.T, w *lifecycleWorld) {

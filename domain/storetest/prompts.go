@@ -241,8 +241,10 @@ func admitTasks(t *testing.T, w *promptWorld) {
 }
 
 func admitReceipt(t *testing.T, w *promptWorld) {
-	_, err := w.prompts.Receipt(t.Context(), w.taskID, "c1")
-	wantErr(t, err, prompt.ErrAdmissionNotFound)
+	for _, clientID := range []string{"c1", "c\x00", "c\xff", ""} {
+		_, err := w.prompts.Receipt(t.Context(), w.taskID, clientID)
+		wantErr(t, err, prompt.ErrAdmissionNotFound)
+	}
 	c := w.comment(t)
 	a := w.admit(t, w.request("c1", c))
 	w.pass(t)

@@ -10,16 +10,17 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"gatehouse/domain"
 )
 
 // Bounds of settings.
 const (
-	minAdminToken     = 32      // characters (OP-2)
-	minConnections    = 2       // one may wait for a lock while another works
-	maxConnections    = 10_000  // far above what PostgreSQL serves well
-	maxQueueCapacity  = 100_000 // entries; every one of them is part of a snapshot
-	maxBody           = 1 << 30 // bytes
-	maxDelegationTool = 500     // bytes, as of any name
+	minAdminToken    = 32      // characters (OP-2)
+	minConnections   = 2       // one may wait for a lock while another works
+	maxConnections   = 10_000  // far above what PostgreSQL serves well
+	maxQueueCapacity = 100_000 // entries; every one of them is part of a snapshot
+	maxBody          = 1 << 30 // bytes
 )
 
 // validate refuses, by name, settings that cannot be and that contradict each other.
@@ -100,7 +101,7 @@ func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
 	p.check(len(s.DelegationTools) > 0, "delegation-tools", "must name at least one tool")
 	for _, tool := range s.DelegationTools {
-		p.check(tool != "" && len(tool) <= maxDelegationTool, "delegation-tools", "must be names of 1 to %d bytes", maxDelegationTool)
+		p.check(tool != "" && len(tool) <= domain.MaxShortText, "delegation-tools", "must be names of 1 to %d bytes", domain.MaxShortText)
 	}
 }
 
