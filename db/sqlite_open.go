@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -71,7 +72,26 @@ func sqlitePath(location string) (string, error) {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("the folder %s does not exist: create it first", filepath.Dir(path))
 	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // the locks beside it are those of the file, not of a link to it
+	}
+	if err := createPrivate(path); err != nil {
+		return "", err
+	}
 	return path, checkFile(path)
+}
+
+// createPrivate makes the file of a new database readable by its owner alone: it
+// holds prompts and transcripts. SQLite gives its other files the same mode.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create the database: %w", err)
+	}
+	return f.Close()
 }
 
 // writerParams are the settings of the connection that writes. The checkpoint

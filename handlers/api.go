@@ -32,7 +32,7 @@ type API struct {
 	Executions *subagent.Executions
 
 	Readiness Readiness
-	Gatherer  prometheus.Gatherer
+	Gatherer  prometheus.Gatherer // nil where /metrics is served elsewhere
 	Version   gen.Version
 	Limits    map[string]int64 // settings that are limits, beyond those of bodies
 	Bodies    BodyLimits

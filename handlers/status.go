@@ -40,6 +40,9 @@ func (a *API) GetLimits(context.Context, gen.GetLimitsRequestObject) (gen.GetLim
 
 // GetMetrics implements GET /metrics.
 func (a *API) GetMetrics(ctx context.Context, _ gen.GetMetricsRequestObject) (gen.GetMetricsResponseObject, error) {
+	if a.Gatherer == nil {
+		return nil, errNotFound // they have a listener of their own
+	}
 	return served{MetricsHandler(a.Gatherer), requestOf(ctx).http}, nil
 }
 

@@ -64,7 +64,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	}
 	return &app{
 		api:      api,
-		metrics:  handlers.MetricsHandler(registry),
+		metrics:  onlyMetrics(registry),
 		notReady: func() { ready.stopping.Store(true) },
 		close:    store.Close,
 	}, nil
@@ -160,6 +160,9 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		History:    s.history,
 		Executions: s.executions,
 	}
+	if cfg.MetricsListen != "" {
+		api.Gatherer = nil
+	}
 	options := handlers.Options{
 		Contract: contract,
 		Rules:    handlers.OperationRules,
@@ -193,4 +196,11 @@ func (r *readiness) Ready(ctx context.Context) error {
 		return fmt.Errorf("stopping: %w", domain.ErrUnavailable)
 	}
 	return r.store.Ready(ctx)
+}
+
+// onlyMetrics answers on a listener of its own, and knows no other path (OP-8).
+func onlyMetrics(registry *prometheus.Registry) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", handlers.MetricsHandler(registry))
+	return mux
 }

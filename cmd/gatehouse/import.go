@@ -24,6 +24,9 @@ import (
 // errIncomplete ends an import that could not take in everything. What it could is in.
 var errIncomplete = errors.New("not everything went in: see the problems above; running it again goes on from here")
 
+// errNothing ends an import whose paths lead to no session.
+var errNothing = errors.New("no session files at the paths given: name SESSION.jsonl, not the file of a subagent, or a folder of sessions")
+
 // errInterrupted ends an import that was told to end.
 var errInterrupted = errors.New("interrupted; running it again goes on from here")
 
@@ -68,6 +71,9 @@ func (p *program) importClaudeCode(ctx context.Context, cfg config.Settings, log
 	found, err := claudecode.Discover(o.paths)
 	if err != nil {
 		return err
+	}
+	if len(found) == 0 {
+		return errNothing
 	}
 	// A cut-short import goes on where it was: it is enough to wait for the disk at
 	// its end, once.

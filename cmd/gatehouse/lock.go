@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/gofrs/flock"
 )
@@ -10,7 +11,7 @@ import (
 // the process ends, however it ends (OP-14). The lock is a file beside the
 // database: other commands, which do not ask for it, work beside the server.
 func lockDatabase(file string) (unlock func() error, err error) {
-	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	lock := flock.New(realPath(file)+".lock", flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
 	switch {
 	case err != nil:
@@ -20,4 +21,13 @@ func lockDatabase(file string) (unlock func() error, err error) {
 	}
 	// The file stays: removing it would let two servers lock two files of one name.
 	return lock.Unlock, nil
+}
+
+// realPath is the file that a path leads to, so that links do not open it twice. A
+// file that does not exist yet is where its path says.
+func realPath(file string) string {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		return target
+	}
+	return file
 }

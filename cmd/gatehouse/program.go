@@ -56,7 +56,19 @@ func (p *program) root() *cobra.Command {
 		p.versionCommand(),
 		p.workspaceCommand(),
 	)
+	for _, c := range root.Commands() {
+		refuseUnknown(c)
+	}
 	return root
+}
+
+// refuseUnknown makes a command that only holds others fail on a word that is none
+// of them. Without a word it shows its help.
+func refuseUnknown(c *cobra.Command) {
+	if c.HasSubCommands() && !c.Runnable() {
+		c.Args = cobra.NoArgs
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
 }
 
 // settings are the effective settings of a command, and the log they describe.

@@ -96,6 +96,7 @@ func (p *program) listenAndServe(ctx context.Context, env environment) error {
 	}
 	now.begin(a)
 	fmt.Fprintf(p.stderr, "listening on http://%s\n", endpoints[0].Addr())
+	fmt.Fprintf(p.stderr, "Swagger UI is at http://%s/docs/\n", endpoints[0].Addr())
 	return errors.Join(<-served, a.close())
 }
 
