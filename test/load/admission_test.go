@@ -100,7 +100,7 @@ func newWire(b *testing.B, url string) *wire {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = conn.Close() })
-	return &wire{host, conn, bufio.NewReader(conn)}
+	return &wire{host, conn, bufio.NewReaderSize(conn, 64<<10)}
 }
 
 // admit sends the prompt of a task and returns the status of the answer, 0 for none.
