@@ -172,7 +172,7 @@ func (r *raw) one(b *testing.B, n int) error {
 	}
 	defer func() { _ = tx.Rollback() }()
 	for i, s := range r.list {
-		st := tx.StmtContext(b.Context(), r.prepared[i])
+		st := tx.StmtContext(b.Context(), r.prepared[i]) //nolint:sqlclosecheck // the transaction closes it
 		if strings.HasPrefix(s.sql, "SELECT") {
 			err = drain(st.QueryContext(b.Context(), s.args(n)...))
 		} else {

@@ -208,7 +208,8 @@ func (r *reader) page(ctx context.Context) error {
 		{r.session, 0, int64(math.MaxInt64), pageMessages + 1},
 		r.workArgs(),
 	} {
-		if err := drain(tx.StmtContext(ctx, r.statement[i]).QueryContext(ctx, args...)); err != nil {
+		st := tx.StmtContext(ctx, r.statement[i]) //nolint:sqlclosecheck // the transaction closes it
+		if err := drain(st.QueryContext(ctx, args...)); err != nil {
 			return err
 		}
 	}
