@@ -51,8 +51,8 @@ func BenchmarkHistoryPage(b *testing.B) {
 		compare(b, shortTurns, pagesPerRound,
 			func(int) time.Duration {
 				return timed(b, pagesPerRound, func() error {
-					if status := client.send(http.MethodGet, path, ""); status != http.StatusOK {
-						return fmt.Errorf("status %d", status)
+					if status, err := client.send(http.MethodGet, path, ""); err != nil || status != http.StatusOK {
+						return fmt.Errorf("status %d, %w", status, err)
 					}
 					return nil
 				})
