@@ -23,7 +23,7 @@ func DurablePostgres(tb testing.TB) *Durable {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "gatehouse-durable") // a short path: the socket is below it
+	dir, err := os.MkdirTemp("", "gatehouse-durable") //nolint:usetesting // a short path: the socket is below it
 	if err != nil {
 		tb.Fatal(err)
 	}

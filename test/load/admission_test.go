@@ -71,8 +71,8 @@ func (a *admitter) admit(b *testing.B, first, each int) time.Duration {
 	for i, c := range a.clients {
 		done.Go(func() {
 			for n := range each {
-				if status := c.admit(first + i*each + n); status != http.StatusCreated {
-					b.Errorf("status %d", status)
+				if status, err := c.admit(first + i*each + n); err != nil || status != http.StatusCreated {
+					b.Errorf("task %d: status %d, %v", first+i*each+n, status, err)
 					return
 				}
 			}
@@ -100,37 +100,35 @@ func newWire(b *testing.B, url string) *wire {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = conn.Close() })
-	return &wire{host, conn, bufio.NewReader(conn)}
+	return &wire{host, conn, bufio.NewReaderSize(conn, 64<<10)}
 }
 
-// admit sends the prompt of a task and returns the status of the answer, 0 for none.
-func (w *wire) admit(n int) int {
+// admit sends the prompt of a task and returns the status of the answer.
+func (w *wire) admit(n int) (int, error) {
 	var named []any
 	for k := range 3 {
 		named = append(named, map[string]any{"id": commentID(k, n), "version": 1})
 	}
 	body, err := json.Marshal(map[string]any{"client_message_id": "m", "content": content, "plan_comment_refs": named})
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	return w.send("POST", "/v1/tasks/"+id(taskPrefix, n)+"/sessions/"+id(sessionPrefix, n)+"/prompts", string(body))
 }
 
-func (w *wire) send(method, path, body string) int {
+func (w *wire) send(method, path, body string) (int, error) {
 	_, err := fmt.Fprintf(w.conn, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		method, path, w.host, process.AdminToken, len(body), body)
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	answer, err := http.ReadResponse(w.in, nil)
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	defer answer.Body.Close()
-	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
-		return 0
-	}
-	return answer.StatusCode
+	_, err = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode, err
 }
 
 // raw runs the statements of an admission, prepared, straight on the driver.
@@ -172,7 +170,7 @@ func (r *raw) one(b *testing.B, n int) error {
 	}
 	defer func() { _ = tx.Rollback() }()
 	for i, s := range r.list {
-		st := tx.StmtContext(b.Context(), r.prepared[i])
+		st := tx.StmtContext(b.Context(), r.prepared[i]) //nolint:sqlclosecheck // the transaction closes it
 		if strings.HasPrefix(s.sql, "SELECT") {
 			err = drain(st.QueryContext(b.Context(), s.args(n)...))
 		} else {

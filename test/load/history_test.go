@@ -51,8 +51,8 @@ func BenchmarkHistoryPage(b *testing.B) {
 		compare(b, shortTurns, pagesPerRound,
 			func(int) time.Duration {
 				return timed(b, pagesPerRound, func() error {
-					if status := client.send(http.MethodGet, path, ""); status != http.StatusOK {
-						return fmt.Errorf("status %d", status)
+					if status, err := client.send(http.MethodGet, path, ""); err != nil || status != http.StatusOK {
+						return fmt.Errorf("status %d, %w", status, err)
 					}
 					return nil
 				})
@@ -208,7 +208,8 @@ func (r *reader) page(ctx context.Context) error {
 		{r.session, 0, int64(math.MaxInt64), pageMessages + 1},
 		r.workArgs(),
 	} {
-		if err := drain(tx.StmtContext(ctx, r.statement[i]).QueryContext(ctx, args...)); err != nil {
+		st := tx.StmtContext(ctx, r.statement[i]) //nolint:sqlclosecheck // the transaction closes it
+		if err := drain(st.QueryContext(ctx, args...)); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package load_test
 import (
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,7 +54,7 @@ const then = "'2026-12-01T00:00:00.000000Z'"
 func seed(tb testing.TB, url string, n int) *sql.DB {
 	tb.Helper()
 	db := openRaw(tb, url)
-	script := strings.NewReplacer("FIRST", fmt.Sprint(firstNumber), "LAST", fmt.Sprint(firstNumber+n)).Replace(seedSQL)
+	script := strings.NewReplacer("FIRST", strconv.Itoa(firstNumber), "LAST", strconv.Itoa(firstNumber+n)).Replace(seedSQL)
 	for statement := range strings.SplitSeq(script, ";\n") {
 		if _, err := db.ExecContext(tb.Context(), statement); err != nil {
 			tb.Fatalf("%v in %s", err, statement)
