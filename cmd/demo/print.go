@@ -42,9 +42,9 @@ func (p *printer) style(code, s string) string {
 }
 
 // step opens the next part.
-func (p *printer) step(format string, args ...any) {
+func (p *printer) step(title string) {
 	p.steps++
-	fmt.Fprintf(p.w, "\n%s\n", p.style(bold, fmt.Sprintf("%d. %s", p.steps, fmt.Sprintf(format, args...))))
+	fmt.Fprintf(p.w, "\n%s\n", p.style(bold, fmt.Sprintf("%d. %s", p.steps, title)))
 }
 
 // say writes a line.

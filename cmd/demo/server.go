@@ -37,7 +37,7 @@ func startServer(ctx context.Context, binary string) (*server, error) {
 		return nil, err
 	}
 	ready := &announcement{log: log, url: make(chan string, 1)}
-	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen=127.0.0.1:0") //nolint:gosec // the program to show
+	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen=127.0.0.1:0")
 	s.process.Env = s.environ()
 	s.process.Stderr = ready
 	if err := s.process.Start(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -63,11 +64,22 @@ func supervise(dir, bin string, report io.WriteCloser) error {
 	return errors.Join(err, s.stop(process))
 }
 
-// server is a PostgreSQL server that keeps nothing: no fsync, no TCP.
+// server is a PostgreSQL server without TCP. Unless it is durable it keeps nothing.
 type server struct {
 	dir, bin, data string
 	cred           *syscall.Credential // nil: as this user
+	durable        bool
 }
+
+// everyServer and fleeting are settings of PostgreSQL.
+var (
+	everyServer = []string{
+		"listen_addresses=", "unix_socket_permissions=0777", "max_connections=400", "log_min_messages=error",
+	}
+	fleeting = []string{
+		"shared_buffers=64MB", "fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "autovacuum=off",
+	}
+)
 
 // command runs one of the server's programs, as the user that owns the data.
 func (s *server) command(name string, args ...string) *exec.Cmd {
@@ -108,11 +120,11 @@ func (s *server) init() error {
 
 func (s *server) start() (*exec.Cmd, error) {
 	args := []string{"-D", s.data, "-k", socketFolder(s.dir)}
-	for _, setting := range []string{
-		"listen_addresses=", "unix_socket_permissions=0777", "max_connections=400", "shared_buffers=64MB",
-		"fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "autovacuum=off",
-		"log_min_messages=error",
-	} {
+	settings := everyServer
+	if !s.durable {
+		settings = slices.Concat(settings, fleeting)
+	}
+	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
 	cmd := s.command("postgres", args...)

@@ -34,15 +34,16 @@ func TestQuickStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := "set -euo pipefail\ntrap 'kill %1; wait' EXIT\n"
+	var script strings.Builder
+	script.WriteString("set -euo pipefail\ntrap 'kill %1; wait' EXIT\n")
 	for _, m := range block.FindAllStringSubmatch(string(readme), -1) {
-		script += m[1]
+		script.WriteString(m[1])
 	}
 	transcripts, err := filepath.Abs(filepath.Join(root, "testdata/transcripts/claude-code/experiments-worktrees"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shell := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(script, "127.0.0.1:8080", freeAddress(t)))
+	shell := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", freeAddress(t)))
 	shell.Dir = t.TempDir()
 	shell.Env = append(os.Environ(), "PATH="+bin(t)+":"+os.Getenv("PATH"), "TRANSCRIPTS="+transcripts)
 	out, err := shell.CombinedOutput()

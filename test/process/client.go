@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Client calls a server with one token.
@@ -20,7 +21,7 @@ type Client struct {
 
 // NewClient makes a client with connections of its own.
 func NewClient(url, token string) *Client {
-	return &Client{url, token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	return &Client{url, token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, ExpectContinueTimeout: time.Minute}}}
 }
 
 // With is a client of the same server with another token.

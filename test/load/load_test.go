@@ -1,0 +1,47 @@
+// Package load_test measures the service against what its database can do at best:
+// the same statements, prepared, straight on the driver, with the same durability and
+// in the same run. What it reports are ratios; docs/benchmarks says how to run it and
+// what was found.
+package load_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"gatehouse/test/process"
+)
+
+func TestMain(m *testing.M) { os.Exit(process.Main(m)) }
+
+// rounds is how often two sides of a comparison take turns. An odd number has a
+// median that was measured.
+const rounds = 7
+
+// compare lets the sides of a comparison take turns, each doing n pieces of work, and
+// reports the median of the ratios of their speeds, beside the median speeds in
+// pieces per second. The first round, which warms both up, does not count.
+func compare(b *testing.B, n int, ours, raw func(round int) time.Duration) {
+	b.Helper()
+	var ratios, own, best []float64
+	for round := range rounds + 1 {
+		rawTime, ourTime := raw(round), ours(round)
+		if round == 0 {
+			continue
+		}
+		own = append(own, float64(n)/ourTime.Seconds())
+		best = append(best, float64(n)/rawTime.Seconds())
+		ratios = append(ratios, rawTime.Seconds()/ourTime.Seconds())
+	}
+	b.Logf("ratios %.2f", ratios)
+	b.ReportMetric(median(ratios), "ratio")
+	b.ReportMetric(median(own), "ours/s")
+	b.ReportMetric(median(best), "raw/s")
+	b.ReportMetric(0, "ns/op") // of a whole comparison: it says nothing
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
