@@ -132,4 +132,23 @@ type pool struct {
 	stmts stmtCache
 }
 
+// run runs a statement on any connection of the pool, prepared there.
+func (p *pool) run(ctx context.Context, st stmt) error {
+	prepared, err := p.stmts.prepared(ctx, p.DB.DB, st.sql) //nolint:sqlclosecheck // the cache closes it
+	if err != nil {
+		return err
+	}
+	rows, err := prepared.QueryContext(ctx, st.args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := st.each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 func (p *pool) close() error { return errors.Join(p.stmts.close(), p.Close()) }

@@ -42,6 +42,18 @@ func (c *stmtCache) prepare(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+// prepared is get for who has no connection of db in hand: it prepares at once.
+func (c *stmtCache) prepared(ctx context.Context, db *sql.DB, query string) (*sql.Stmt, error) {
+	for {
+		if st := c.get(query); st != nil {
+			return st, nil
+		}
+		if err := c.prepare(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+}
+
 func (c *stmtCache) takeMissed() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

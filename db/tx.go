@@ -89,6 +89,11 @@ func (s *Store) read(ctx context.Context, fn func(context.Context, querier) erro
 	return s.classify(ctx, fn(ctx, querier{s.reader.DB, probed{s.reader.DB.DB, s}}))
 }
 
+// readPrepared runs one statement, prepared, outside of any transaction.
+func (s *Store) readPrepared(ctx context.Context, st stmt) error {
+	return s.classify(ctx, s.around(func() error { return s.reader.run(ctx, st) }, st.sql))
+}
+
 // retry calls attempt until it succeeds, or says that trying again is no use.
 func (s *Store) retry(ctx context.Context, attempt func() (again bool, err error)) error {
 	started := time.Now()

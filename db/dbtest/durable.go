@@ -28,7 +28,7 @@ func DurablePostgres(tb testing.TB) *Durable {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &server{dir: dir, bin: bin, data: dir + "/data", cred: credential(), durable: true}
+	s := &server{dir: dir, bin: bin, data: dir + "/data", cred: credential(), durable: true, log: tb.Output()}
 	for _, path := range []string{dir, socketFolder(dir)} {
 		if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // the server is another user
 			tb.Fatal(err)

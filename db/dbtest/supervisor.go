@@ -38,7 +38,7 @@ func init() { //nolint:gochecknoinits // there is no other way into a test binar
 // supervise runs the server in dir until nobody uses it.
 func supervise(dir, bin string, report io.WriteCloser) error {
 	runtime.LockOSThread() // see tied: the server ends with this thread
-	s := &server{dir: dir, bin: bin, data: filepath.Join(dir, "data"), cred: credential()}
+	s := &server{dir: dir, bin: bin, data: filepath.Join(dir, "data"), cred: credential(), log: os.Stderr}
 	if err := s.stopOrphan(); err != nil {
 		return err
 	}
@@ -69,6 +69,7 @@ type server struct {
 	dir, bin, data string
 	cred           *syscall.Credential // nil: as this user
 	durable        bool
+	log            io.Writer // what the programs say
 }
 
 // everyServer and fleeting are settings of PostgreSQL.
@@ -86,7 +87,7 @@ func (s *server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...) //nolint:gosec // a folder this package found
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	cmd.Stdout, cmd.Stderr = s.log, s.log
 	cmd.SysProcAttr = tied(s.cred)
 	return cmd
 }

@@ -87,7 +87,7 @@ var (
 	ErrUnavailable  = &domain.Error{Kind: domain.KindConflict, Code: "session_unavailable", Detail: "The session cannot take this now; reason says why."}
 	ErrReplaced     = &domain.Error{Kind: domain.KindConflict, Code: "session_replaced", Detail: "The session was reset; it has another incarnation now."}
 	ErrTurnNotFound = &domain.Error{Kind: domain.KindNotFound, Code: "turn_not_found", Detail: "There is no such turn."}
-	ErrTurnConflict = &domain.Error{Kind: domain.KindConflict, Code: "turn_conflictx", Detail: "The id belongs to another turn."}
+	ErrTurnConflict = &domain.Error{Kind: domain.KindConflict, Code: "turn_conflict", Detail: "The id belongs to another turn."}
 )
 
 // UnavailableError is [ErrUnavailable] with the session as it is.

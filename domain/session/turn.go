@@ -10,7 +10,7 @@ const (
 	TurnRunning   TurnState = "running"
 	TurnCompleted TurnState = "completed"
 	TurnFailed    TurnState = "failed"
-	TurnCancelled TurnState = "cancelledx"
+	TurnCancelled TurnState = "cancelled"
 )
 
 // Turn is one stretch of an agent's work in a session.

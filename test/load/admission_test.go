@@ -22,25 +22,25 @@ import (
 // first of its task.
 func BenchmarkAdmission(b *testing.B) {
 	b.Run("sqlite/clients=1", func(b *testing.B) {
-		const each = 500
-		tasks := each * (rounds + 1)
+		const each = 100
+		tasks := each * (shortTurns + 1)
 		ourURL, rawURL := dbtest.SQLiteURL(b), dbtest.SQLiteURL(b)
 		_ = seed(b, ourURL, tasks).Close()
 		raw := newRaw(b, seed(b, rawURL, tasks))
 		ours := newAdmitter(b, ourURL, 1)
-		compare(b, each,
+		compare(b, shortTurns, each,
 			func(round int) time.Duration { return ours.admit(b, each*round, each) },
 			func(round int) time.Duration { return raw.admit(b, each*round, each) })
 	})
 	for clients, each := range map[int]int{16: 150, 64: 50} {
 		b.Run(fmt.Sprintf("postgres/clients=%d", clients), func(b *testing.B) {
-			tasks := clients * each * (rounds + 1)
+			tasks := clients * each * (longTurns + 1)
 			server := dbtest.DurablePostgres(b)
 			ourURL, rawURL := server.NewURL(b), server.NewURL(b)
 			_ = seed(b, ourURL, tasks).Close()
 			_ = seed(b, rawURL, tasks).Close()
 			ours := newAdmitter(b, ourURL, clients)
-			compare(b, clients*each,
+			compare(b, longTurns, clients*each,
 				func(round int) time.Duration { return ours.admit(b, clients*each*round, each) },
 				func(round int) time.Duration { return runPgbench(b, rawURL, clients, clients*each*round, each) })
 		})

@@ -15,17 +15,21 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(process.Main(m)) }
 
-// rounds is how often two sides of a comparison take turns. An odd number has a
-// median that was measured.
-const rounds = 7
+// How often two sides of a comparison take turns: an odd number has a median that
+// was measured. The turns are short, and many, where a turn costs nothing to begin,
+// so that what else the machine does meets both sides.
+const (
+	shortTurns = 31
+	longTurns  = 7 // pgbench connects anew for each
+)
 
 // compare lets the sides of a comparison take turns, each doing n pieces of work, and
 // reports the median of the ratios of their speeds, beside the median speeds in
 // pieces per second. The first round, which warms both up, does not count.
-func compare(b *testing.B, n int, ours, raw func(round int) time.Duration) {
+func compare(b *testing.B, turns, n int, ours, raw func(round int) time.Duration) {
 	b.Helper()
 	var ratios, own, best []float64
-	for round := range rounds + 1 {
+	for round := range turns + 1 {
 		rawTime, ourTime := raw(round), ours(round)
 		if round == 0 {
 			continue
