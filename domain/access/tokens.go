@@ -30,6 +30,8 @@ func (n NewToken) validate(now time.Time) error {
 	domain.CheckText(&p, "/body/label", n.Label, domain.MaxShortText)
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(now) {
 		p.Add("/body/expires_at", domain.ProblemRange, "must be in the future")
+	} else if n.ExpiresAt != nil {
+		domain.CheckTime(&p, "/body/expires_at", *n.ExpiresAt)
 	}
 	return p.Err()
 }

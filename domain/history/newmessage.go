@@ -60,6 +60,9 @@ func (m NewMessage) check(p *domain.Problems, field string) {
 	if m.ToolCallID != nil {
 		domain.CheckText(p, field+"/tool_call_id", *m.ToolCallID, domain.MaxOpaqueID)
 	}
+	if m.CreatedAt != nil {
+		domain.CheckTime(p, field+"/created_at", *m.CreatedAt)
+	}
 	checkMany(p, field+"/tool_calls", len(m.ToolCalls), domain.MaxBatch)
 	for i, c := range m.ToolCalls {
 		checkCall(p, fmt.Sprintf("%s/tool_calls/%d", field, i), c)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"gatehouse/domain"
 )
 
 // record is one JSON object of a transcript: the members this package reads.
@@ -109,7 +111,7 @@ func (r *record) speaks() bool {
 // time is when the line was written, or the zero time.
 func (r *record) time() time.Time {
 	t, err := time.Parse(time.RFC3339, r.Timestamp)
-	if err != nil || t.Year() < 1 || t.Year() > 9999 {
+	if err != nil || !domain.Storable(t) {
 		return time.Time{}
 	}
 	return t.UTC().Truncate(time.Microsecond)
