@@ -34,6 +34,9 @@ func (t lifecycleTx) EndTurns(ctx context.Context, sessionID string, state sessi
 
 // DeleteSession implements lifecycle.Tx. Turns and messages go by their foreign keys.
 func (t lifecycleTx) DeleteSession(ctx context.Context, id string) error {
+	if err := t.retireSession(ctx, id); err != nil {
+		return err
+	}
 	if _, err := t.NewDelete().Table("task_sessions").Where("id = ?", id).Exec(ctx); err != nil {
 		return fmt.Errorf("delete session: %w", err)
 	}
@@ -43,6 +46,9 @@ func (t lifecycleTx) DeleteSession(ctx context.Context, id string) error {
 // DeleteTask implements lifecycle.Tx. All below it goes by foreign keys, under the
 // lock of the task row: no other order of locks can meet this one.
 func (t lifecycleTx) DeleteTask(ctx context.Context, id string) error {
+	if err := t.retireTask(ctx, id); err != nil {
+		return err
+	}
 	if _, err := t.NewDelete().Table("tasks").Where("id = ?", id).Exec(ctx); err != nil {
 		return fmt.Errorf("delete task: %w", err)
 	}

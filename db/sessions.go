@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -65,7 +66,18 @@ func (t *tx) Session(ctx context.Context, id string) (session.Session, error) {
 
 // InsertSession implements session.WriteTx.
 func (t *tx) InsertSession(ctx context.Context, made session.Session) (bool, error) {
-	return insert(ctx, t.querier, &sessionRow{Session: made})
+	inserted, err := insert(ctx, t.querier, &sessionRow{Session: made})
+	if err != nil || !inserted {
+		return false, err
+	}
+	owner, err := t.Task(ctx, made.TaskID)
+	if err != nil {
+		return false, err
+	}
+	if free, err := t.free(ctx, made.ID, owner.WorkspaceID); err != nil || !free {
+		return false, errors.Join(err, session.ErrConflict)
+	}
+	return true, nil
 }
 
 // UpdateSession implements session.WriteTx.

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -71,7 +72,14 @@ func (t *tx) Task(ctx context.Context, id string) (task.Task, error) {
 
 // InsertTask implements task.WriteTx.
 func (t *tx) InsertTask(ctx context.Context, made task.Task) (bool, error) {
-	return insert(ctx, t.querier, &taskRow{Task: made})
+	inserted, err := insert(ctx, t.querier, &taskRow{Task: made})
+	if err != nil || !inserted {
+		return false, err
+	}
+	if free, err := t.free(ctx, made.ID, made.WorkspaceID); err != nil || !free {
+		return false, errors.Join(err, task.ErrConflict)
+	}
+	return true, nil
 }
 
 // UpdateTask implements task.WriteTx.

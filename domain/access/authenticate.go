@@ -13,8 +13,8 @@ import (
 const cacheTime = time.Second
 
 // placeTime is how long the place of a task or session is remembered. It does not
-// change while the thing exists; but once it is deleted, another workspace may use
-// the id, and must not be seen through what was remembered.
+// change while the thing exists, and another workspace never gets the id of one
+// that was deleted; but its own may, for another task.
 const placeTime = time.Second
 
 // Authenticate returns whom a secret belongs to. One that is unknown, expired or

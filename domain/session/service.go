@@ -39,7 +39,8 @@ type WriteTx interface {
 	Locker
 	recordTx
 
-	// InsertSession reports whether the id was free.
+	// InsertSession reports whether the id was free. One of a deleted session whose
+	// task lives, or of another workspace, is [ErrConflict].
 	InsertSession(ctx context.Context, s Session) (inserted bool, err error)
 
 	// Session returns a session of any task, or [ErrNotFound].

@@ -196,3 +196,46 @@ func deleteForeign(t *testing.T, w *lifecycleWorld) {
 	_, err := w.cycle.UpdateSession(t.Context(), w.task().ID, w.main.ID, session.Patch{State: new(session.StateFailed)})
 	wantErr(t, err, session.ErrNotFound)
 }
+
+func deletedSessionID(t *testing.T, w *lifecycleWorld) {
+	n := session.New{ID: domain.NewID(), TaskID: w.taskID, Kind: session.KindMain}
+	if _, _, err := w.sessions.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cycle.DeleteSession(t.Context(), w.taskID, n.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, taskID := range []string{w.taskID, w.task().ID} {
+		n.TaskID = taskID
+		_, _, err := w.sessions.Create(t.Context(), n)
+		wantErr(t, err, session.ErrConflict)
+	}
+	if _, err := w.sessions.Get(t.Context(), n.ID); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("a refused session is there: %v", err)
+	}
+}
+
+func deletedTaskID(t *testing.T, w *lifecycleWorld) {
+	other, err := w.access.CreateWorkspace(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taskID, sessionID := w.taskID, w.main.ID
+	if err := w.cycle.DeleteTask(t.Context(), taskID); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.tasks.Create(t.Context(), task.New{ID: taskID, WorkspaceID: other.ID, Title: "theirs"})
+	wantErr(t, err, task.ErrConflict)
+	theirs, _, err := w.tasks.Create(t.Context(), task.New{WorkspaceID: other.ID, Title: "theirs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.sessions.Create(t.Context(), session.New{ID: sessionID, TaskID: theirs.ID, Kind: session.KindMain})
+	wantErr(t, err, session.ErrConflict)
+	if _, _, err := w.tasks.Create(t.Context(), task.New{ID: taskID, WorkspaceID: w.workspaceID, Title: "again"}); err != nil {
+		t.Errorf("its own workspace makes it again: %v", err)
+	}
+	if _, _, err := w.sessions.Create(t.Context(), session.New{ID: sessionID, TaskID: taskID, Kind: session.KindMain}); err != nil {
+		t.Errorf("its own workspace makes its session again: %v", err)
+	}
+}

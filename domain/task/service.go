@@ -26,7 +26,8 @@ type Store interface {
 type WriteTx interface {
 	Tx
 
-	// InsertTask reports whether the id was free.
+	// InsertTask reports whether the id was free. One of a deleted task or session of
+	// another workspace is [ErrConflict].
 	InsertTask(ctx context.Context, t Task) (inserted bool, err error)
 
 	// Task returns [ErrNotFound] when there is none.

@@ -65,6 +65,16 @@ CREATE TABLE task_sessions (
 );
 CREATE INDEX task_sessions_by_task ON task_sessions (task_id, created_at, id);
 
+-- Ids of tasks and sessions that were deleted. While the task of a session lives,
+-- what the session changed outlives it, so its id is never given again; another
+-- workspace never gets one of these ids at all.
+CREATE TABLE deleted_ids (
+    id           text COLLATE "C" PRIMARY KEY,
+    workspace_id text COLLATE "C" NOT NULL,
+    task_id      text COLLATE "C" -- of a session whose task lives
+);
+CREATE INDEX deleted_ids_by_task ON deleted_ids (task_id) WHERE task_id IS NOT NULL;
+
 CREATE TABLE task_session_turns (
     id                 text COLLATE "C" PRIMARY KEY,
     task_id            text COLLATE "C" NOT NULL, -- goes with its session

@@ -66,6 +66,16 @@ CREATE TABLE task_sessions (
 ) STRICT;
 CREATE INDEX task_sessions_by_task ON task_sessions (task_id, created_at, id);
 
+-- Ids of tasks and sessions that were deleted. While the task of a session lives,
+-- what the session changed outlives it, so its id is never given again; another
+-- workspace never gets one of these ids at all.
+CREATE TABLE deleted_ids (
+    id           text PRIMARY KEY,
+    workspace_id text NOT NULL,
+    task_id      text -- of a session whose task lives
+) STRICT;
+CREATE INDEX deleted_ids_by_task ON deleted_ids (task_id) WHERE task_id IS NOT NULL;
+
 CREATE TABLE task_session_turns (
     id                 text PRIMARY KEY,
     task_id            text NOT NULL, -- goes with its session
