@@ -13,14 +13,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1) //nolint:gocritic // stop has nothing left to do
 	}
@@ -30,22 +30,23 @@ func main() {
 func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	binary := flags.String("gatehouse", "bin/gatehouse", "the program to show")
-	transcript := flags.String("transcript", "testdata/transcripts/claude-code/experiments-worktrees", "session files to import")
+	transcript := flags.String("transcript", "testdata/transcripts/claude-code/experiments-worktrees", "the session file to import, or its folder")
 	keep := flags.Bool("keep", false, "keep the server running until interrupted")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "gatehouse-demo-")
-	if err != nil {
-		return err
-	}
 	p := newPrinter(stdout)
-	s, err := startServer(ctx, *binary, filepath.Join(dir, "gatehouse.db"))
+	s, err := startServer(ctx, *binary)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	p.say("A server on %s, with its data in %s", s.url, dir)
+	defer func() {
+		stopped := s.stop()
+		if ctx.Err() == nil { // an interrupt at a terminal reaches the server, too
+			err = errors.Join(err, stopped)
+		}
+	}()
+	p.say("A server on %s, with its data and its log in %s", s.url, s.dir)
 
 	d := &demo{server: s, print: p}
 	for _, step := range []func(context.Context) error{
@@ -53,13 +54,14 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		d.review,
 		d.send,
 		d.deliver,
+		d.refuse,
 		d.showHistory,
 	} {
 		if err := step(ctx); err != nil {
-			return err
+			return fmt.Errorf("step %d: %w (the server's log is %s)", p.steps, err, s.logFile())
 		}
 	}
-	p.look(s, *binary, *keep)
+	p.look(s, *keep)
 	if *keep {
 		<-ctx.Done()
 	}

@@ -95,8 +95,8 @@ func (p *program) listenAndServe(ctx context.Context, env environment) error {
 		return errors.Join(err, <-served)
 	}
 	now.begin(a)
-	fmt.Fprintf(p.stderr, "listening on http://%s\n", endpoints[0].Addr())
 	fmt.Fprintf(p.stderr, "Swagger UI is at http://%s/docs/\n", endpoints[0].Addr())
+	fmt.Fprintf(p.stderr, "listening on http://%s\n", endpoints[0].Addr()) // scripts wait for it (OP-2)
 	return errors.Join(<-served, a.close())
 }
 

@@ -227,6 +227,18 @@ func TestServeCommand(t *testing.T) { // OP-2, OP-10
 	}
 }
 
+func TestServeSaysWhereSwaggerIs(t *testing.T) { // OP-1
+	stderr := newLines()
+	stop := start(t, testSettings(t), stderr, newTestApp(http.NotFoundHandler()).build)
+	hint := <-stderr.c
+	if want := "Swagger UI is at " + stderr.url(t) + "/docs/\n"; hint != want {
+		t.Errorf("%q, want %q", hint, want)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestServeFails(t *testing.T) {
 	broken := errors.New("broken")
 	stop := start(t, testSettings(t), io.Discard, func(context.Context, environment) (*app, error) { return nil, broken })

@@ -1,66 +1,67 @@
-// Package docs_test runs what the documents tell people to do.
 package docs_test
 
 import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-const root = "../.."
-
-// bin builds the programs of the project and returns the folder they are in.
-func bin(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+"/", "./cmd/...")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return dir
-}
-
 var block = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// The quick start works as it stands, block after block in one shell; only the
-// port is another one.
+// The quick start works as it stands, block after block in one shell, whichever that
+// is; only the port is another one.
 func TestQuickStart(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"bash", "sh"} {
+		t.Run(name, func(t *testing.T) { quickStart(t, name) })
 	}
+}
+
+func quickStart(t *testing.T, name string) {
+	t.Helper()
 	var script strings.Builder
-	script.WriteString("set -euo pipefail\ntrap 'kill %1; wait' EXIT\n")
-	for _, m := range block.FindAllStringSubmatch(string(readme), -1) {
+	script.WriteString("set -eu\nSERVER=\ntrap 'test -z \"$SERVER\" || kill $SERVER' EXIT\n")
+	for _, m := range block.FindAllStringSubmatch(read(t, "README.md"), -1) {
 		script.WriteString(m[1])
 	}
-	transcripts, err := filepath.Abs(filepath.Join(root, "testdata/transcripts/claude-code/experiments-worktrees"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", freeAddress(t)))
-	shell.Dir = t.TempDir()
-	shell.Env = append(os.Environ(), "PATH="+bin(t)+":"+os.Getenv("PATH"), "TRANSCRIPTS="+transcripts)
+	script.WriteString("SERVER=\n") // the last block ended it
+	shell := exec.CommandContext(t.Context(), name, "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", freeAddress(t)))
+	shell.Dir = checkout
+	shell.Env = append(withoutSettings(), "TMPDIR="+t.TempDir())
 	out, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	text := strings.ReplaceAll(string(out), `\u003e`, ">")
 	for _, want := range []string{
 		`"replayed":true`,
 		`> Three times, with a growing pause.\n\n---\n\nPlease revise the plan.`,
 		`"state":"acknowledged"`,
 		`"path_key":"plan.md"`,
-		`"source_type":"SUBAGENT"`,
+		`"code":"plan_comments_changed"`,
+		" (refused)\n",
+		"14 file changes\n",
+		`"sources":[{`,
 	} {
-		if !strings.Contains(strings.ReplaceAll(string(out), `\u003e`, ">"), want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("the quick start does not show %s:\n%s", want, out)
 		}
 	}
+	if n := strings.Count(text, `"source_agent_type":"general-purpose"`+"\n"); n != 14 {
+		t.Errorf("the quick start shows %d changes of subagents, not 14:\n%s", n, out)
+	}
+}
+
+// withoutSettings is the environment without what would set up the program.
+func withoutSettings() (env []string) {
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "GATEHOUSE_") {
+			env = append(env, kv)
+		}
+	}
+	return env
 }
 
 // freeAddress is a loopback address that nobody listens on.
@@ -75,13 +76,23 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// The demo gives what it must; it fails by itself when a step does not.
-func TestDemo(t *testing.T) {
-	dir := bin(t)
-	demo := exec.CommandContext(t.Context(), filepath.Join(dir, "demo"), "-gatehouse", filepath.Join(dir, "gatehouse"))
-	demo.Dir = root
-	demo.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
-	if out, err := demo.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+var (
+	failure = regexp.MustCompile(`(?m)^\| [45]\d\d[^|]*\|`)
+	quoted  = regexp.MustCompile("`([a-z_]+)`")
+)
+
+// Every code of a failure that the README explains is one that the contract has.
+func TestFailuresAreThoseOfTheContract(t *testing.T) {
+	contract := read(t, "openapi.yaml")
+	rows := failure.FindAllString(read(t, "README.md"), -1)
+	if len(rows) == 0 {
+		t.Fatal("the README explains no failure")
+	}
+	for _, row := range rows {
+		for _, m := range quoted.FindAllStringSubmatch(row, -1) {
+			if !regexp.MustCompile(`(?m)(- |[\[ ])` + m[1] + `($|,|\])`).MatchString(contract) {
+				t.Errorf("the contract has no %s", m[1])
+			}
+		}
 	}
 }
