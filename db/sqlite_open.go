@@ -84,7 +84,7 @@ func sqlitePath(location string) (string, error) {
 // createPrivate makes the file of a new database readable by its owner alone: it
 // holds prompts and transcripts. SQLite gives its other files the same mode.
 func createPrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the operator's own path
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -21,13 +21,15 @@ import (
 func Lifecycle(t *testing.T, open Open) {
 	for name, test := range map[string]func(*testing.T, *lifecycleWorld){
 		"HI-10 a terminal session ends its runs and turns": endSession,
-		"terminal is final":                        endSessionOnce,
-		"EV-1 the end tells of every session once": endSessionTells,
-		"AD-7 DL-9 receipts outlive their session": deleteSessionKeepsReceipts,
-		"HI-25 changes of a deleted child stay":    deleteChild,
-		"a deleted primary session leaves none":    deletePrimary,
-		"PC-8 a deleted task takes all with it":    deleteTask,
-		"API-22 another task's session is none":    deleteForeign,
+		"terminal is final":                               endSessionOnce,
+		"EV-1 the end tells of every session once":        endSessionTells,
+		"AD-7 DL-9 receipts outlive their session":        deleteSessionKeepsReceipts,
+		"HI-25 changes of a deleted child stay":           deleteChild,
+		"a deleted primary session leaves none":           deletePrimary,
+		"PC-8 a deleted task takes all with it":           deleteTask,
+		"API-22 another task's session is none":           deleteForeign,
+		"HI-25 the id of a deleted session is not reused": deletedSessionID,
+		"API-22 deleted ids stay in their workspace":      deletedTaskID,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newLifecycleWorld(t, open)) })
 	}
