@@ -9,10 +9,16 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks the program to end. From then on signals have their
-	// own effect again: a second one ends it at once (OP-10).
-	context.AfterFunc(ctx, stop)
+	ctx, end := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		// The first signal asks the program to end. Before it begins to, signals have
+		// their own effect again: a second one ends it at once (OP-10).
+		<-signals
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		end()
+	}()
 	tuneGC()
 	p := program{stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), assemble: assemble}
 	os.Exit(p.run(ctx, os.Args[1:]))
