@@ -9,16 +9,24 @@ import (
 // through it, what somebody else makes (API-22), and what a deleted session changed
 // in files must not be taken for another session's (HI-25).
 
-// free reports whether an id that is to be used below a workspace was never one of
-// something deleted whose traces it would meet. It is asked behind the insert: a
-// deletion that was waited for is then seen.
-func (t *tx) free(ctx context.Context, id, workspaceID string) (bool, error) {
-	met, err := t.NewSelect().Table("deleted_ids").Where("id = ?", id).
-		Where("(task_id IS NOT NULL OR workspace_id <> ?)", workspaceID).Exists(ctx)
-	if err != nil {
-		return false, fmt.Errorf("look up deleted ids: %w", err)
+// insertOnce inserts the row of a task, or of a session below it, and reports
+// whether the id was free. An id that something deleted left behind, and whose traces
+// the row would meet, is conflict. That is asked behind the insert: a deletion that
+// was waited for is then seen.
+func (t *tx) insertOnce(ctx context.Context, row any, id, taskID string, conflict error) (bool, error) {
+	inserted, err := insert(ctx, t.querier, row)
+	if err != nil || !inserted {
+		return false, err
 	}
-	return !met, nil
+	met, err := t.NewSelect().Table("deleted_ids").Where("id = ?", id).
+		Where("(task_id IS NOT NULL OR workspace_id <> (SELECT workspace_id FROM tasks WHERE id = ?))", taskID).Exists(ctx)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("look up deleted ids: %w", err)
+	case met:
+		return false, conflict
+	}
+	return true, nil
 }
 
 // retireSession leaves the id of a session behind, before the session is deleted.

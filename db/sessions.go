@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -66,18 +65,7 @@ func (t *tx) Session(ctx context.Context, id string) (session.Session, error) {
 
 // InsertSession implements session.WriteTx.
 func (t *tx) InsertSession(ctx context.Context, made session.Session) (bool, error) {
-	inserted, err := insert(ctx, t.querier, &sessionRow{Session: made})
-	if err != nil || !inserted {
-		return false, err
-	}
-	owner, err := t.Task(ctx, made.TaskID)
-	if err != nil {
-		return false, err
-	}
-	if free, err := t.free(ctx, made.ID, owner.WorkspaceID); err != nil || !free {
-		return false, errors.Join(err, session.ErrConflict)
-	}
-	return true, nil
+	return t.insertOnce(ctx, &sessionRow{Session: made}, made.ID, made.TaskID, session.ErrConflict)
 }
 
 // UpdateSession implements session.WriteTx.

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -72,14 +71,7 @@ func (t *tx) Task(ctx context.Context, id string) (task.Task, error) {
 
 // InsertTask implements task.WriteTx.
 func (t *tx) InsertTask(ctx context.Context, made task.Task) (bool, error) {
-	inserted, err := insert(ctx, t.querier, &taskRow{Task: made})
-	if err != nil || !inserted {
-		return false, err
-	}
-	if free, err := t.free(ctx, made.ID, made.WorkspaceID); err != nil || !free {
-		return false, errors.Join(err, task.ErrConflict)
-	}
-	return true, nil
+	return t.insertOnce(ctx, &taskRow{Task: made}, made.ID, made.ID, task.ErrConflict)
 }
 
 // UpdateTask implements task.WriteTx.
