@@ -93,10 +93,9 @@ func failTurn(ctx context.Context, tx Tx, d Delivery, at time.Time) (ended bool,
 	if err := tx.EndTurn(ctx, *d.TurnID, session.TurnFailed, at); err != nil {
 		return false, err
 	}
-	running, err := tx.RunningTurns(ctx, ses.ID)
-	if err != nil || running > 0 || ses.State != session.StateRunning {
+	ses, changed, err := ses.AfterTurn(ctx, tx, at)
+	if err != nil || !changed {
 		return true, err
 	}
-	ses.State, ses.UpdatedAt = session.StateWaitingForInput, at
 	return true, tx.SaveSession(ctx, ses)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
@@ -114,14 +115,30 @@ func lockTurn(ctx context.Context, tx WriteTx, taskID, id string) (Session, Turn
 
 // settle makes a running session wait for input when no turn of it runs any more.
 func (s *Service) settle(ctx context.Context, tx WriteTx, session Session) error {
-	if session.State != StateRunning {
-		return nil
-	}
-	running, err := tx.RunningTurns(ctx, session.ID)
-	if err != nil || running > 0 {
+	session, changed, err := session.AfterTurn(ctx, tx, s.now())
+	if err != nil || !changed {
 		return err
 	}
-	return s.setState(ctx, tx, session, StateWaitingForInput)
+	return tx.UpdateSession(ctx, session)
+}
+
+// TurnCounter counts the turns of a session that have not ended.
+type TurnCounter interface {
+	RunningTurns(ctx context.Context, sessionID string) (int, error)
+}
+
+// AfterTurn is s as the end of a turn leaves it, and whether that is another state:
+// a running session waits for input when no turn of it runs any more.
+func (s Session) AfterTurn(ctx context.Context, turns TurnCounter, at time.Time) (after Session, changed bool, err error) {
+	if s.State != StateRunning {
+		return s, false, nil
+	}
+	running, err := turns.RunningTurns(ctx, s.ID)
+	if err != nil || running > 0 {
+		return s, false, err
+	}
+	s.State, s.UpdatedAt = StateWaitingForInput, at
+	return s, true, nil
 }
 
 func (s *Service) setState(ctx context.Context, tx WriteTx, session Session, state State) error {
