@@ -71,7 +71,7 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		Sessions:   sessions,
 		Lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
 		Plans:      s.plans,
-		Prompts:    prompt.NewService(store.Prompts(), clock, announce, nil),
+		Prompts:    prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
 		Readiness:  store,
 		Contract:   doc,
 		Gatherer:   prometheus.NewRegistry(),

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
 	"gatehouse/domain"
 	"gatehouse/domain/access"
@@ -50,7 +51,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err != nil {
 		return nil, err
 	}
-	services, err := newServices(store, env.settings.DelegationTools, registry, log)
+	services, err := newServices(store, env.settings, registry, log)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ type services struct {
 	executions *subagent.Executions
 }
 
-func newServices(store *db.Store, delegationTools []string, registry prometheus.Registerer, log *slog.Logger) (services, error) {
+func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, log *slog.Logger) (services, error) {
 	announce := event.NewAnnouncer(nil, log)
 	observer, err := handlers.NewPromptMetrics(registry)
 	if err != nil {
@@ -94,13 +95,19 @@ func newServices(store *db.Store, delegationTools []string, registry prometheus.
 	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	return services{
-		access:     access.NewService(store.Access(), domain.SystemClock),
-		tasks:      task.NewService(store.Tasks(), domain.SystemClock, announce),
-		sessions:   sessions,
-		lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
-		plans:      plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
-		prompts:    prompt.NewService(store.Prompts(), domain.SystemClock, announce, observer),
-		history:    history.NewService(store.History(), domain.SystemClock, announce, delegationTools),
+		access:    access.NewService(store.Access(), domain.SystemClock),
+		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
+		sessions:  sessions,
+		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
+		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
+		prompts: prompt.NewService(prompt.Config{
+			Store:    store.Prompts(),
+			Now:      domain.SystemClock,
+			Announce: announce,
+			Observer: observer,
+			Capacity: int64(cfg.QueueCapacity),
+		}),
+		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
 	}, nil
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 
 	"gatehouse/domain"
@@ -15,14 +16,30 @@ type Service struct {
 	now      domain.Clock
 	announce *event.Announcer
 	observer Observer
+	capacity int64
 }
 
-// NewService returns a Service on store. A nil observer counts nothing.
-func NewService(store Store, now domain.Clock, announce *event.Announcer, observer Observer) *Service {
-	if observer == nil {
-		observer = unobserved{}
+// Config is what a [Service] works with.
+type Config struct {
+	Store    Store
+	Now      domain.Clock
+	Announce *event.Announcer
+	Observer Observer // nil counts nothing
+	Capacity int64    // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+}
+
+// NewService returns a Service on c.
+func NewService(c Config) *Service {
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
-	return &Service{store, now, announce, observer}
+	return &Service{
+		store:    c.Store,
+		now:      c.Now,
+		announce: c.Announce,
+		observer: c.Observer,
+		capacity: cmp.Or(c.Capacity, domain.DefaultCapacity),
+	}
 }
 
 // mutate is [task.Mutate] on the store of this package.

@@ -51,10 +51,19 @@ type SceneQuery struct {
 type Tx interface {
 	task.Tx
 	session.Locker
+	Receipts
+	Turns
+	Transcript
 
 	// Now is the time by the clock that judges leases, the database's (OP-3).
 	Now(ctx context.Context) (time.Time, error)
 
+	// SaveSession writes state, numbers and time of s.
+	SaveSession(ctx context.Context, s session.Session) error
+}
+
+// Receipts is the part of a transaction that reads and writes deliveries.
+type Receipts interface {
 	// Delivery returns a delivery of a task, or [ErrDeliveryNotFound].
 	Delivery(ctx context.Context, taskID, id string) (Delivery, error)
 
@@ -65,13 +74,10 @@ type Tx interface {
 	// UpdateDelivery writes d where the stored state is from. Where it is not, it
 	// fails: under the lock that is a defect.
 	UpdateDelivery(ctx context.Context, d Delivery, from State) error
+}
 
-	// SaveSession writes state, numbers and time of s.
-	SaveSession(ctx context.Context, s session.Session) error
-
-	// AppendMessage stores a message. Its sequence number is the session's next.
-	AppendMessage(ctx context.Context, m session.Message) error
-
+// Turns is the part of a transaction that starts and ends the turns of attempts.
+type Turns interface {
 	// InsertTurn reports whether the id was free.
 	InsertTurn(ctx context.Context, t session.Turn) (inserted bool, err error)
 
@@ -80,4 +86,10 @@ type Tx interface {
 
 	// RunningTurns counts the turns of a session that have not ended.
 	RunningTurns(ctx context.Context, sessionID string) (int, error)
+}
+
+// Transcript is the part of a transaction that writes the rows of prompts.
+type Transcript interface {
+	// AppendMessage stores a message. Its sequence number is the session's next.
+	AppendMessage(ctx context.Context, m session.Message) error
 }

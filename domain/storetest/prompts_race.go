@@ -19,7 +19,7 @@ func PromptsOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
 	promptRaces(t, func(t *testing.T) *promptWorld {
 		a, b := open(t)
 		w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
-		w.elsewhere = prompt.NewService(b.Prompts(), w.clock, event.NewAnnouncer(nil, nil), nil)
+		w.elsewhere = prompt.NewService(prompt.Config{Store: b.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil)})
 		return w
 	})
 }

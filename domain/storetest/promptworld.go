@@ -41,7 +41,7 @@ func newPromptWorld(t *testing.T, w *world) *promptWorld {
 	announce := event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	p := &promptWorld{
 		planWorld: newPlanWorld(t, w),
-		prompts:   prompt.NewService(w.store.Prompts(), w.clock, announce, nil),
+		prompts:   prompt.NewService(prompt.Config{Store: w.store.Prompts(), Now: w.clock, Announce: announce}),
 	}
 	p.elsewhere = p.prompts
 	p.planID = p.save(t, "the plan").ID

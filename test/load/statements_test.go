@@ -134,7 +134,9 @@ func TestStatements(t *testing.T) {
 			}
 			return nil
 		})
-		service := prompt.NewService(store.Prompts(), domain.SystemClock, event.NewAnnouncer(nil, slog.New(slog.DiscardHandler)), nil)
+		service := prompt.NewService(prompt.Config{
+			Store: store.Prompts(), Now: domain.SystemClock, Announce: event.NewAnnouncer(nil, slog.New(slog.DiscardHandler)),
+		})
 		request := prompt.Request{TaskID: id(taskPrefix, 0), SessionID: id(sessionPrefix, 0), ClientID: "m", Content: content}
 		for k := range 3 {
 			request.Refs = append(request.Refs, plan.Ref{ID: commentID(k, 0), Version: 1})

@@ -5,7 +5,11 @@
 // name (OP-2). Values of secret settings appear in no error and no output.
 package config
 
-import "time"
+import (
+	"time"
+
+	"gatehouse/domain"
+)
 
 // Settings are the effective settings. The tags of a field are its row in the
 // table: its name, the text of its help, and whether its value is hidden.
@@ -43,7 +47,7 @@ func Defaults() Settings {
 		SQLiteSynchronous:      "full",
 		Migrate:                true,
 		Auth:                   "on",
-		QueueCapacity:          100,
+		QueueCapacity:          domain.DefaultCapacity,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
 		MaxBodyBytes:           8 << 20,
 		MaxIngestBodyBytes:     32 << 20,
