@@ -13,6 +13,7 @@ func deliveryBody(d prompt.Delivery) gen.Delivery {
 		State: gen.DeliveryState(d.State), Position: d.Position, Content: d.Content, PlanMode: d.PlanMode,
 		Model: nullOr(d.Model), Attachments: each(d.Attachments, attachmentBody),
 		PlanCommentRefs: each(d.PlanCommentRefs, refBody), MessageID: nullOr(d.MessageID), TurnID: nullOr(d.TurnID),
+		CombinedInto: nullOr(d.CombinedInto), RequeuedFrom: nullOr(d.RequeuedFrom), RequeuedAs: nullOr(d.RequeuedAs),
 		Outcome: nullOr((*gen.DeliveryOutcome)(d.Outcome)), Detail: nullOr(d.Detail),
 		Version: d.Version, CreatedAt: at(d.CreatedAt), UpdatedAt: at(d.UpdatedAt),
 	}

@@ -906,6 +906,9 @@ type Delivery struct {
 	// ClientID The caller's id; null when there was none.
 	ClientID nullable.Nullable[string] `json:"client_id"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// Content The canonical prompt, as the agent gets it.
 	Content string `json:"content"`
 
@@ -932,8 +935,14 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place, the only order (DL-13); a combination may have one below 1.
 	Position int64 `json:"position"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string] `json:"requeued_as"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string] `json:"requeued_from"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1575,6 +1584,9 @@ type Receipt struct {
 	ClientID   string                       `json:"client_id"`
 	CombinedAt nullable.Nullable[wire.Time] `json:"combined_at"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// ConsumedCommentRefs The comments this admission consumed (AD-2).
 	ConsumedCommentRefs []CommentRef `json:"consumed_comment_refs"`
 
@@ -1607,13 +1619,19 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place, the only order (DL-13); a combination may have one below 1.
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
-	RequestedSessionID UUID                         `json:"requested_session_id"`
-	RequeuedAt         nullable.Nullable[wire.Time] `json:"requeued_at"`
-	ReservedAt         nullable.Nullable[wire.Time] `json:"reserved_at"`
+	RequestedSessionID UUID `json:"requested_session_id"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string]    `json:"requeued_as"`
+	RequeuedAt nullable.Nullable[wire.Time] `json:"requeued_at"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string]    `json:"requeued_from"`
+	ReservedAt   nullable.Nullable[wire.Time] `json:"reserved_at"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1939,6 +1957,9 @@ type Turn struct {
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
+
+	// InterruptRequested Whether somebody wants the agent to stop and take what was sent now (DL-8).
+	InterruptRequested bool `json:"interrupt_requested"`
 
 	// SessionID A UUID, lower case in answers (API-1).
 	SessionID UUID `json:"session_id"`
