@@ -1505,6 +1505,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1565,6 +1568,22 @@ type PromptCreate struct {
 
 	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+}
+
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -2230,6 +2249,12 @@ type ListSessionsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// Limit Items per page (API-7).
@@ -2469,6 +2494,9 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3598,6 +3626,50 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 	return err
 }
 
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
 // ListTokens converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTokens(ctx echo.Context) error {
 	var err error
@@ -3810,6 +3882,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
@@ -6442,6 +6515,77 @@ func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitP
 	return err
 }
 
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -6974,6 +7118,9 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8731,6 +8878,33 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 	return nil
 }
 
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx echo.Context, params ListTokensParams) error {
 	var request ListTokensRequestObject
@@ -8999,289 +9173,293 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H39chs3lu+roHi3KtFMS6Lkj8RS3drS2M5Es/FHWfLk7gxz2RAbFBE1AaaBNq249AD7Hvtk+yS3cA6A",
-	"RjfRZJMiZXtu/klkstn4Ojjf53c+9UZyOpOCCa16J596E0YzVsCfLy/ptfl/xtSo4DPNpeid9C40FZki",
-	"Y1kQPeGKKE01OyVakitGFBOaXNHRDaGKcE1GdMrIt2dvz/ef7h30kl7Bfit5wbLeiS5KlvTUaMKm1Ayi",
-	"b2esd9JTuuDiund3l/TOMzadSc2E3n/HZjm9NT9bmA29VURPqCZ6wggVas4KUrAZo1oRKgijRc5ZQWg2",
-	"5UpxKci3Zy/2v1sxGSbKae/kn+bjXxI3tSspc0YFzO0nOaI4g+aELieMzKieEDkmczOvOVVkVDCqWYY7",
-	"8f3aO/GO6eJ2/2ysWbE44M9cT8jj42eEiow86T9KiGIjaY5ISzKnXJvRqrePZTGlunfS40I/fdzzq+NC",
-	"s2tWwHg///zz/lmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK759n8Z3kmdlHoLMC",
-	"H03goEc0z1nxjSJyLsh8woQhtgnNCCUfaG5+Jew0Hq+523dJb0YLOmXa3oIzRznPc86EPn8Rn6mfEU6Z",
-	"iorkzAS4ec7QRS/pCTo1Q47gfUOerUkNLXTwRuS3SHETqggl10BzBUkV+y31U/itZMVtNQcK71qXPv7C",
-	"xrJgq6egprApy6dwhS9bdw7PJ1Rcs9hpnOMBkDHPGRnBY20nAF+ufwLP5XTaQgpu8BE+0jYwfrvByGWh",
-	"ZOTwU8E+6uEIvk3xyhg2dM0Ibi/ehe/2DsgZuaJwPRIiC7gmQK1ST1hBcm4uGFfk8fFx23nhICtu9guW",
-	"8w+suF22RZl9pmWP3Nfrb9ILPh6rCM+aMFgknroyR8TI3DAyPWG8IJp91Kck5SLngqXIVegVSLRvfzzf",
-	"P0ZOEtuSDAYMJ/VvBRv3Tnr/67ASrof4rTqE6b2SGYPJvvzIRqWZ4bKtUuUVvTYTYe7plk1zDw79g+tv",
-	"3/n4FdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt+YIXhhGmoC8D0Ud2oFnA+3sfRV83x",
-	"tRSsZZ5nwk7z1IsGpXmeG1VFZCoJVQWuyKP+4y7TMgN2mttPfMp15Cw1myoyYwXeS3chW0gqh5eEA2Vs",
-	"TMtc906e9JPelH7kU6OjHPfNv7jAfx1FWeUrphRdziun+EgLVdlv1yclO3LLjthvq02pE08hS5GptPsO",
-	"rbUpb3Mq/o5UuTgz+wXujSHyBPjViE9pTkQ5vWJFy1ZZQl9XwYOlLs4DPw/25wlStGAcWBkoRkIWJIXd",
-	"SA05X/MPTLRtGu5pfNeerN60CwYKzVJWxZbpPPbb9SnpkqqbZcNqqm5axjRfbTCgvGFLF6rNAwkREk0P",
-	"+CfhWrF83DYR88gGMymL5RMpi7btNl+tO+CdeVjNpFAMKPJtIa9yNjV/jqQw5pj5k85mOUcb6HCGT/z5",
-	"V4V3qZsYdO+FERsMnIwpz8uiUuFJOpIZA/pWml7lDKwdZYy/+YSPJmb9geXaMJhi07BPH4aPtpg+y36+",
-	"8HzErFn2+9qzd7AXdoPA9hjdCDnPWXbN7GOw91nGzU7R/G0hZ6zQ3JzUmOaKJb1Z8JGhGE15HtOFqDab",
-	"aV5vtBxZasL1KVj1MyZnOYiCBmkkPVlqozWt1HCs6vbGPn6XIO1HLAbUIwqmWPEBqCkhNFeSgGFirhPJ",
-	"GVWx2dyFRP1PO0A1xcpul1e/spE2k/CmnJlIc6Nwyl2XZl5nxSIcSZ6/GfdO/rn8x1bg9e5+SSKqlS6o",
-	"wM9IIecJEWWeI7s3vJ4RYPXGrKXilkxlwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//78Rcsm2NcFRj4xvCxLrD5uDRWzD9eW884KOZ3pAzMtJehMTaTuPhVryqkL98v4tKzB",
-	"pghVZsxbQgvmabRxVCCLwAIWEpSHDsfUIGZPjRWRBYsLzjRK5bMZE9mFprpcYgV5nQ/ois2NNQhUAL8O",
-	"qODH8/1nQAXWKdazzqz4NCpecWZf9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
-	"WWs2nemtMpJh9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6hI+9A7f3/N3Ls8uXL3pJ79WbF+c/",
-	"nMOfL17+9BI/fPfy9dmrly+i9Nvu7jsThGchhxpNpGKnwJQMs1IzOmKgtAMnqPjojGrNCvOK//vPs/1/",
-	"0P3f+/vPDoYn+798OkqOjr+/+7eY0LUsapHUqBhNZDEcF3La8XrYX2jZ8fkrmd1GdMTE8YAh1atI8JKj",
-	"AtCdtg3LHK7DHHL0MWj2UUcnW86yNSf7oc0w/KGQU3KUkD8fwfmyDN3rXRyWCzzGrdNuc3MlSe18w7NL",
-	"AiszOIjaQqNXBAnpOfxkzTvcoLX6rrzMuDaKo1TwOkI1RjxAnesbyWLUlU4b1aDR+jh/tS5tPaGCpMGU",
-	"0o7vdvS8KODHjGVXdHRzaiY/lUqTp4/Jf/C/oIF3lVNxE9WIH46sF+c8pcUNy6wTDpyXR+TqVhtblBw/",
-	"eWqmv5qj3o8Ul5DZi4KOV0uKpuGXmV8RiB5gfITcsJkGJevXMrs2esmttbLJt2+f7x892js1RzTh4prY",
-	"KJFZGtiHRlE2CzBfaHqDbpEvhociLSx8vIqf3bVv+fl0Jou1TUSz46iQaTZdqTvVTvcOPJHn+Lujft9P",
-	"jRYFvV2b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
-	"cAQO2ccRYxnLUnR2w4eVo37KNFye45pe33L1R7IU5v9aaprHNSUc+q3zxq9BfHGGfLYWC24GGTrey+1Q",
-	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90pIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
-	"aVQWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVPa9UmnmiI4YjFSinNvrqOI4",
-	"b/cmZF15yisC99NOqs2LH63QBR0tkT7o+Fgwpd7MmDh7e04yOSpdyLz+9qT3cf9a7tsPf1VSHLyjc+9M",
-	"S3qo0WaXzs5snPnatgr7OOMFU/YX9Rm/9q4erkkmmQLuhL+oHZFRxfe1eWOr92cTNTKnVyzi0H05nenb",
-	"iLcwyjEL9kHe+B1ZXF/iwhvmLVeyEORaymzz1amRnK10Gl/AQ+2u4stGkCUhaiLngkgxiq9yLosbMMU3",
-	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3ZsXgb+ooZpqTUeT9diVe9uZ/22Mc1WZR6tSmU4XvNBzWhHWyoMP",
-	"AkaxYYQUfERz68FNrHOVYKrDNdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33DRdb1",
-	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53KDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
-	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaG4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTECNVV",
-	"KiKaA1Lkt1Z5+vbFT8aG7qhc7CzYQzUpGM3zW4jqcBvN0UsCsE3SuNA2+rqWAlTzpEfkTVmAuCEU/d9E",
-	"aVpoli0Q1HZu0BfqqATulATaYS2LI0xjxRMLyLISASEpO16R1GRc7Na1hCgqFuI5+6ZO0YjE3DhStbh5",
-	"y0b8D8v06wf3o5wHuZGYQA+59aGpnvECFePfSlZCKG4kp1dctITi3Ig/cRVbneNSa2kYMWYVJKG2ZA82",
-	"MlTNDyCzyeoZNvCbU6U7sOnmdsP067NYtv9vKikUkSXUaQSK8oxcMTgIObYaiTsIVY7Q0WLuFuU5/FEK",
-	"SKtYehQXOp5XD5I5OH9MWQyHtNYxaJaKFR9gSMuf8O9A/FU3ZehmFdCKjeNbCqJixHJcQcbViBZZGznx",
-	"8fiVFUkx4rVmK1fou/32R5fo6JZw8frs7cWPby57Se/t2eXzH3tJ7/3ri/dv3755d9kSjauSZoPoHqbq",
-	"miOXgsV/ho48qmI8Eh1nBfsVPDhpQuaT25pDLKfiZmjdYi7dkAsoMHDeMfdP9AoHH/Bs2YTibkq+ogqC",
-	"Ve5xW1uTEFYZfrYEYonZ5/ahg+8THu0cUYcfLQ2ot4fSw9/G72J1+yjuwKnNvTBbMuaF0kTPZRUymNJb",
-	"MpbFNdON61qlLtC8YDS7Hc7MJRLo5xTjnI/QZEOSiJ7gS8wcaKV+0Blkgf45m4RNIBOiNhM5neVM1xlH",
-	"dQWjA7u3xQovwIBpJIu7VExizIGpS7alBSN6IhXzbrUJz1FPJinoN0MncxX7LSWDst9/NMIaDvI///Xf",
-	"A5EykdWfgfz4vYOBWIyvQDa6tmH51QajmUsjp6iLFteYUavbhufMXJOiFArqH5CMKBkVVE1gGS26cMvM",
-	"A90YjniZyygY+yEcRTNamK1fZiZCENFlAWl09pTCmL81cxG/MpvzdG97yq6d3/pnbX+opcyHI5rn0aXB",
-	"no/NCZOcXdPRLVaE/Xi+/2SvkwW4cBPWH2MDIrL2xRoWQDf+7HmH49Hr20lS5lvJrog62SrH8wJVxA88",
-	"Rt8R9pGEDMguwu9Z7JAXWUntUIJrvtKy8Hu+WcJFjXHG42NP+n0I+Ku4k2xDXnpPFrO1K+xckegeyJi5",
-	"Y5plp+TIGERPjo6XrN1R6+Ib7XvA7SBl7t62ZCebsb8oNUYoD+awlDC2YY9VWsFXa5D5JWwSQe7I/5zS",
-	"1pzjEr20yTPbjLVQz0Nz7ZQYsr0qNUmNEcnFdQpq15gLmodaoP0WbbJ19cEfOMuzoDpjjYCy0RcxZWZe",
-	"SPNfo/xRV2Jt67f3YuHTmNV3ARUZCYhC9pGahRizCjc5TUhqTU/zp1mF+X9hTET4QMphLsV1Gr3HY7PG",
-	"xRH/dvHmNZlJIzgLZA9X7JoLZbXYQ2OzmZcfQvkT/DWjepIalS+1tRfxAYOc/sUtM5YCEyOsGpWlNqq2",
-	"DdUac3A178DlJLiP1WAx6vuB5wxzWuNzsUa2HIPSMebmACBtyil0BZtJI7asCdSQLkbvHbaGZ9AydmZ6",
-	"2klhQmfodt9pC7SdFFzqRq/yfzcLEPHx2DvaV5XvYvWu/ZFEEmhPtYcqPVtvmjP6gSnwKUNmmqGioLp4",
-	"0cMPQ5SCfqAc9mpYLPVmBH6UdMtBqpwLpoYQIFsWFhfS3D6oLFIbasE4kpHUeudj1ZWXe4c03O2zIQ1/",
-	"BRMnYZUsixGryiTvkp7MsyHU7S0qesq/I7G8zaasdztcWWRG5MQDhBgd4jb8YieekDFko3QMCM3iFdhI",
-	"i+Db6zZReM9QF6UYUXvmkWDXqj2KcnTzq+ENi6SZvTbry7liGVzB7/eiv8cDG67pyLC/qpXhtxuQugqG",
-	"IabJ9sxsO5H1zQD7wy689wIedby3qdWvqTRmzaCPI+LEFbf6Ew2uTl1WhOx8QTIlDennqHiRCtu5b4P1",
-	"15ljk4E1tiR2JvXtjhFdnKRqkm65GnEu1s46jOkYwIWupJ4QxTOmwIlm1I5S8DFnGYE9dD5/coZmxJRN",
-	"ryCzrbQ1dIirEXUYNjWTDRSP3ekVS2VgwIlOSWnYisubuSUjKiCLleEmsCzKYH2uZX8LYvKhp9Muxn6u",
-	"Sa7El1g8diUK3eRDp6NtFRJVZlFNLFclE49bCiYWOVqLN2aJR2LBh7DAsmKX90dGc1xNm83rDEl5EzER",
-	"u5u6P3KlZSwHbULVcBrFeqqUW5tLZB5DbYIRjE9bBA0HRRTXb3OqdNy9ausDLZdMiCX0KpLBxSgvsxba",
-	"bdX0urtW7K4EiaZR/8pVCxoW+Ffwy7p/ReaZBfQ4bSvy3tR9vKaUb1JIKJD8diUVFdRXHBzeEqJ61WZR",
-	"n5FCzi2ERZWr5gCZQvguCHfmkJcX80l4vr+FPEEz6tCOGleb5VyQK0ifMlqJzTavBdS8hK7iKWDwGQ6i",
-	"oFqJTFlha5kMK+icKxY4BSLU2F23mzJNM6pXYnS8cs8ZQpE5W/08nPU786ghRyq45r8vs43f/7nf7/ch",
-	"bQ+qyUeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIJlzcGNLrIqjWVJODH3TnYJdS5s9p",
+	"7L35ciM3ljf6KgjeibDVnVprsS3FjQl1LW31uJYpqdp3uunLhJigCCsJ0AlksegKPcC8xzzZPMkXOAdA",
+	"IpNIMkmRqqr+/I+tIpOJ7eDs53c+9YZyMpWCCa16p596Y0YzVsCfL67ojfl/xtSw4FPNpeid9i41FZki",
+	"I1kQPeaKKE01OyNakmtGFBOaXNPhLaGKcE2GdMLIt+dvL/af7h30kl7Bfit5wbLeqS5KlvTUcMwm1Ayi",
+	"51PWO+0pXXBx07u7S3oXGZtMpWZC779j05zOzc8WZkPniugx1USPGaFCzVhBCjZlVCtCBWG0yDkrCM0m",
+	"XCkuBfn2/Pn+dysmw0Q56Z3+03z8S+Kmdi1lzqiAuf0khxRn0JzQ1ZiRKdVjIkdkZuY1o4oMC0Y1y3An",
+	"vl97J94xXcz3z0eaFYsD/sz1mDw++YFQkZEnR48SothQmiPSkswo12a06u0jWUyo7p32uNBPH/f86rjQ",
+	"7IYVMN7PP/+8f17qMROaD6lmbYMeHSdkLGdmIBo8jss8Odmrj7y4rv9v/x37rWRK719k8Z3kmdlHoLMC",
+	"H03goIc0z1nxjSJyJshszIQhtjHNCCUfaG5+Jew0Hq+523dJb0oLOmHa3oJzRznPcs6Evngen6mfEU6Z",
+	"iorkzAS4ec7QRS/pCToxQw7hfQOerUkNLXTwRuRzpLgxVYSSG6C5gqSK/Zb6KfxWsmJezYHCu9alj7+w",
+	"kSzY6imoCWzK8ilc48vWncOzMRU3LHYaF3gAZMRzRobwWNsJwJfrn8AzOZm0kIIbfIiPtA2M324wclko",
+	"GTn8VLCPejCEb1O8MoYN3TCC24t34bu9A3JOrilcj4TIAq4JUKvUY1aQnJsLxhV5fHLSdl44yIqb/Zzl",
+	"/AMr5su2KLPPtOyR+3r9TXrORyMV4VljBovEU1fmiBiZGUamx4wXRLOP+oykXORcsBS5Cr0Gifbtjxf7",
+	"J8hJYluSwYDhpP6tYKPeae//OayE6yF+qw5heq9kxmCyLz6yYWlmuGyrVHlNb8xEmHu6ZdPcgwP/4Prb",
+	"dzF6RfVwHGdzqVEKKgrLqUDpa6ScYkwkhAulGYWJp+zjlA01ywYfWGE4YRrqAjB9VDeqBVyM9nH0VXN8",
+	"LQVrmee5sNM886JBaZ7nRlURmUpCVYEr8ujocZdpmQE7ze0nPuE6cpaaTRSZsgLvpbuQLSSVw0vCgTI2",
+	"omWue6dPjpLehH7kE6OjnByZf3GB/zqOsspXTCm6nFdO8JEWqrLfrk9KduSWHbHfVptSJ55CliJTafcd",
+	"WmtT3uZU/B2pcnFm9gvcG0PkCfCrIZ/QnIhycs2Klq2yhL6uggdLXZwHfh7szxOkaME4sDJQjIQsSAq7",
+	"kRpyvuEfmGjbNNzT+K49Wb1plwwUmqWsii3Teey361PSFVW3y4bVVN22jGm+2mBAecuWLlSbBxIiJJoe",
+	"8E/CtWL5qG0i5pENZlIWyydSFm3bbb5ad8A787CaSqEYUOTbQl7nbGL+HEphzDHzJ51Oc4420OEUn/jz",
+	"rwrvUjcx6N4LIzYYOBlRnpdFpcKTdCgzBvStNL3OGVg7yhh/szEfjs36A8u1YTDFpmGfPgwfbTF9lv18",
+	"4fmIWbPs97Vn72Av7AaB7TG8FXKWs+yG2cdg77OMm52i+dtCTlmhuTmpEc0VS3rT4CNDMZryPKYLUW02",
+	"07zeaDmy1ITrM7Dqp0xOcxAFDdJIerLURmtaqeFY1e2NffwuQdqPWAyoRxRMseIDUFNCaK4kAcPEXCeS",
+	"M6pis7kLifqfdoBqipXdLq9/ZUNtJuFNOTOR5kbhlLsuzbzOikU4kjx/M+qd/nP5j63A6939kkRUK11Q",
+	"gZ+RQs4SIso8R3ZveD0jwOqNWUvFnExkwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
+	"U0azCzh65314//7iecsm2NcFRj4xvCxLrD5uDRWzDzeW804LOZnqAzMtJehUjaXuPhVryqlL98v4tKzB",
+	"pghVZsw5oQXzNNo4KpBFYAELCcpDh2NqELOnxorIgsUFZxql8umUiexSU10usYK8zgd0xWbGGgQqgF8H",
+	"VPDjxf4PQAXWKdazzqz4NCpecW5f9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
+	"WWs2meqtMpJB9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6go+9A7f37N2L86sXz3tJ79Wb5xcv",
+	"L+DP5y9+eoEfvnvx+vzVi+dR+m13950LwrOQQw3HUrEzYEqGWakpHTJQ2oETVHx0SrVmhXnF///P8/1/",
+	"0P3fj/Z/OBic7v/y6Tg5Pvn+7t9iQteyqEVSo2I4lsVgVMhJx+thf6Flx+evZTaP6IiJ4wEDqleR4BVH",
+	"BaA7bRuWOViHOeToY9Dso45Otpxma072Q5th+LKQE3KckD8fw/myDN3rXRyWCzzGrdNuc3MlSe18w7NL",
+	"AiszOIjaQqNXBAnpGfxkzTvcoLX6rrzIuDaKo1TwOkI1RjxAnTsyksWoK502qkGj9XH+al3aekwFSYMp",
+	"pR3f7eh5UcCPGMuu6fD2zEx+IpUmTx+T/+B/QQPvOqfiNqoRPxxZL855QotbllknHDgvj8n1XBtblJw8",
+	"eWqmv5qj3o8Ul5DZ84KOVkuKpuGXmV8RiB5gfITcsqkGJevXMrsxesncWtnk27fP9o8f7Z2ZIxpzcUNs",
+	"lMgsDexDoyibBZgvNL1Ft8gXw0ORFhY+XsXP7tq3/GIylcXaJqLZcVTINJus1J1qp3sHnsgL/N3x0ZGf",
+	"Gi0KOl+b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
+	"cAQO2MchYxnLUnR2w4eVo37CNFyek5pe33L1h7IU5v9aaprHNSUc+q3zxq9BfHGGfL4WC24GGTrey+1Q",
+	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90qIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
+	"aVgWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVB55pdLMER0xGKlEObfXUcVx",
+	"3u5NyLrylFcE7qedVJsXP1qhCzpcIn3Q8bFgSr2ZMnH+9oJkcli6kHn97Unv4/6N3Lcf/qqkOHhHZ96Z",
+	"lvRQo82unJ3ZOPO1bRX2ccoLpuwv6jN+7V09XJNMMgXcCX9ROyKjiu9r88ZW788mamROr1nEoftiMtXz",
+	"iLcwyjEL9kHe+h1ZXF/iwhvmLdeyEORGymzz1amhnK50Gl/CQ+2u4qtGkCUhaixngkgxjK9yJotbMMU3",
+	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3Zvngb+ooZpqTYfj9diVe9u5/22Mc1WZR6tSmc4WvNAzWhHWyoMP",
+	"AkaxYYQUfEhz68FNrHOVYKrDDdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33LRdb1",
+	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53IDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
+	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaO4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTICNVV",
+	"KiKaA1Lkc6s8ffv8J2NDd1QudhbsoZoUjOb5HKI63EZz9JIAbJM0LrWNvq6lANU86RF5UxYgbghF/zdR",
+	"mhaaZQsEtZ0b9IU6KoE7JYF2WMviCNNY8cQCsqxEQEjKjlckNRkXu3UtIYqKhXjOvqlTNCIxN45ULW7e",
+	"shH/wzL9+sH9KGdBbiQm0ENufWiqZ7xAxfi3kpUQihvKyTUXLaE4N+JPXMVW57jUWhpGjFkFSagt2YON",
+	"DFXzA8hssnqGDfzmVOkObLq53TD9+iyW7f+bSgpFZAl1GoGiPCPXDA5CjqxG4g5ClUN0tJi7RXkOf5QC",
+	"0iqWHsWljufVg2QOzh9TFsMhrXUMmqVixQcY0vIn/DsQf9VNGbhZBbRi4/iWgqgYshxXkHE1pEXWRk58",
+	"NHplRVKMeK3ZyhX6br/90SU6uiVcvj5/e/njm6te0nt7fvXsx17Se//68v3bt2/eXbVE46qk2SC6h6m6",
+	"5silYPGfoSOPqhiPRMdZwX4FD06akNl4XnOI5VTcDqxbzKUbcgEFBs475v6JXuHgA54tm1DcTclXVEGw",
+	"yj1ua2sSwirDz5ZALDH73D508H3Co50j6vCjpQH19lB6+Nv4XaxuH8UdOLO5F2ZLRrxQmuiZrEIGEzon",
+	"I1ncMN24rlXqAs0LRrP5YGoukUA/pxjlfIgmG5JE9ARfYOZAK/WDziAL9M/ZJGwCmRC1mcjJNGe6zjiq",
+	"Kxgd2L0tVngBBkwjWdylYhJjDkxcsi0tGNFjqZh3q415jnoySUG/GTiZq9hvKemXR0ePhljDQf73v/+n",
+	"L1ImsvozkB+/d9AXi/EVyEbXNiy/2mA0c2nkFHXR4hozanXb8JyZa1KUQkH9A5IRJcOCqjEso0UXbpl5",
+	"oBvDES9zGQVjP4SjaEoLs/XLzEQIIrosII3OnlIY87dmLuJXZnOe7m1P2bXzW/+s7Q+1lPlgSPM8ujTY",
+	"85E5YZKzGzqcY0XYjxf7T/Y6WYALN2H9MTYgImtfrGEBdOPPnnc4Hr2+nSRlvpXsiqiTrXI8L1BF/MBj",
+	"9B1hH0nIgOwi/J7FDnmRldQOJbjmKy0Lv+ebJVzUGGc8Pvbk6AgC/iruJNuQl96TxWztCjtXJLoHMmbu",
+	"mGbZGTk2BtGT45Mla3fUuvhG+x5wO0iZu7ct2clm7C9KjRHKgzksJYxt2GOVVvDVGmR+CZtEkDvyP6e0",
+	"Nee4RC9t8sw2Yy3U89BcOyOGbK9LTVJjRHJxk4LaNeKC5qEWaL9Fm2xdffAlZ3kWVGesEVA2+iKmzMwK",
+	"af5rlD/qSqxt/fZeLHwas/ouoSIjAVHIPlKzEGNW4SanCUmt6Wn+NKsw/y+MiQgfSDnIpbhJo/d4ZNa4",
+	"OOLfLt+8JlNpBGeB7OGa3XChrBZ7aGw28/JDKH+Cv6ZUj1Oj8qW29iI+YJDTv7hlxlJgYohVo7LURtW2",
+	"oVpjDq7mHbicBPexGixGfS95zjCnNT4Xa2TLESgdI24OANKmnEJXsKk0YsuaQA3pYvTeQWt4Bi1jZ6an",
+	"nRQmdIZu9522QNtJwaVu9Cr/d7MAER+NvKN9VfkuVu/aH0kkgfZUe6jSs/WmOaMfmAKfMmSmGSoKqosX",
+	"PfwwRCnoB8phrwbFUm9G4EdJtxykyrlgagABsmVhcSHN7YPKIrWhFowjGUmtdz5WXXm5d0jD3T4b0vBX",
+	"MHESVsmyGLKqTPIu6ck8G0Dd3qKip/w7EsvbbMp6t8OVRWZETjxAiNEhbsMvduIJGUE2SseA0DRegY20",
+	"CL69bhOF9wx0UYohtWceCXat2qMoRze/GtyySJrZa7O+nCuWwRX8fi/6ezywwZqODPurWhl+uwGpq2AY",
+	"Yppsz8y2E1nfDLA/7MJ7L+FRx3ubWv2aSmPWDPo4Ik5ccas/0eDq1GVFyM4XJFPSkH6OihepsJ37Nlh/",
+	"nTk2GVhjS2JnUt/uGNHFSaom6ZarERdi7azDmI4BXOha6jFRPGMKnGhG7SgFH3GWEdhD5/Mn52hGTNjk",
+	"GjLbSltDh7gaUYdhUzPZQPHYnV6xVAYGnOiMlIatuLyZORlSAVmsDDeBZVEG63Mtj7YgJh96Ou1i7Oea",
+	"5Ep8icVjV6LQTT50OtpWIVFlFtXEclUy8bilYGKRo7V4Y5Z4JBZ8CAssK3Z5f2Q0x9W02bzOkJS3EROx",
+	"u6n7I1daxnLQxlQNJlGsp0q5tblE5jHUJhjB+LRF0HBQRHH9NqdKx92rtj7QcsmEWEKvIhlcDPMya6Hd",
+	"Vk2vu2vF7kqQaBr1r1y3oGGBfwW/rPtXZJ5ZQI+ztiLvTd3Ha0r5JoWEAslvV1JRQX3FweEtIapXbRb1",
+	"OSnkzEJYVLlqDpAphO+CcGcOeXkxn4Tn+1vIEzSjDuyocbVZzgS5hvQpo5XYbPNaQM1L6CqeAgaf4SAK",
+	"qpXIhBW2lsmwgs65YoFTIEKN3XW7CdM0o3olRscr95whFJmz1c/DWb8zjxpypIJr/vsy2/j9n4+Ojo4g",
+	"bQ+qyYeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIxlzcGtLrIqjWVJODH3TnYFdS5s9o",
 	"nseoJUh8246l0UWbsgTi1KltxI7qWjQEbIBU7YTCDDR/PrXNXFDPqywzf09CWm7PL2uwjxhThBou1a6J",
-	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnl1HEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
-	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO8/x2WApVztAeWQbWYn6A6YeB",
-	"7QYFMPGzbXHMBSdZeee6eOO6vybisFvqk2vxWHUXcsjV0Ae1KOgilpf1HcX9Rt5nE3qQ4se1phPIreuX",
-	"Dpx5G5HhBW7/1QaIaye8aA2vr6et6dNslklaf1w1bnzS69g9u7Zr/rAN/rAN/rANPqNtsIRFIBzZmnkv",
-	"a3uzHAqwqKN2PLFYuQ7EY4X89MOuXE9bkntXh5+H1+t4JdfF+Gji063SHCqsjqVer2qb1zvPVpvnzDvL",
-	"X/G/nIb5/jaIsp0C2abja01/VJOsjvoxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
-	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wq0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
-	"W6XZNJotGJ5M8K4KXtTTGtRTaT5iLe+ptm0NnA8yLhgjuDTQfWsQP4SqAA7gbxdvXickYzM9IUdPD0j6",
-	"6c62YwDm5xQ4s6FY24KI7FjaAiVnVA0ExDnnAFlQGANNYLR5HWiR4Nt9dcNn+3KGy923uYe4WIsmH0Ee",
-	"+Uwq/Jqp/bsrO0Z5khG7ERtXIFf1AZXCtlm5rzmodwESzy4PbE2AoHXgq1rxqIJd8Tu1IkUk3BIjLha3",
-	"BQRUJO+X/14Vka1xwpvs5T02J0DmgnWstSHbcMQsbPBX64gxK7mgH9i2pPQrWtxkci6qlJCjVnkdg3lb",
-	"3Cb7Zb0pDSBoPesKciGL2YQKlq3A/3BYZmQOsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
-	"lBa3tovH84nko3WPsu74aAp5Z7pZGjVs25LnWBaLiQ33cCm0Zy7EF75JlcS7H56TZ4+ffEdsg4uqGwVm",
-	"+lqlA8zU1NZODHmW1jtLkZHMWIAan3OlWWY2JBJHG+kylq67FOIRoE5TxFAaQjkFLaC2Yu4wcWSZZxZB",
-	"ogtz7hCpshv63AWrWtCVakUTcCVtyw6qiZYkk8jG5pj6AqGNA/IatLuVpRXofWfmH0Ooq1Bt++bRb4au",
-	"xtvGadwRSodEjuUvWG8GLw/Au/29bXFuVbycFYUsWmcD8AAQOBxioU+aEAZYD47MxpA0EhThdLTFg3Kg",
-	"yKxyhx7age8g0uhd0GcqvhYAjxiOyzxPk03pUxGa53LeOY1rZlXtbqn6oJhH4KJg+og3gzqqJQkAU0Z8",
-	"Ba6WpmetbLwxQ247XMYy7TwaTzamhN865totZ+x+pdmN+Xggpm57buWLLbhr2/vWNXPtm8quv/3rol28",
-	"r8LfFeZFxctblAyal6D5pmH7nngsdYuQWbhx7oVB4N4SSlhTssuji8/AHxuOz39nnbiGmXgpxlxwNTH6",
-	"ExsxPtPKHjjtDBu/k9YvIZuwTzcuZ6wxTAvddu0FE9b0L9Lej5eXbwk+cBAHgOU6Z21wdRmk6M5lkbU4",
-	"HKP15mlZiJNrqtlEloqdWDl1gsgg5qXwF0s79O+wdfgwx6AQ34N42crI4AYu0eeeR8tRIYcJm4TBgrEZ",
-	"LDYUS5z6dXUbbKJ3htHcUBrLhnZ8AHMKWxtnSIxXPMsAFVRIPQRxXUMGDT/Fpm+1T6i6qX3g7lPtobKo",
-	"fwBEGH7ggHlrHzoRHH7GhC5ua5/41qrhh5WWVPvUw6LVPnYFOrVxfGFK+GkQV2i8QU9kBh9Z+R8cu9cS",
-	"4AB8xsVwyjJOXarGRCqwzUrFsgZ4nL+l/vPqn3G5A2c5bHwZnE3A64JPXVi6tn0BkFDF6fw/qvHw3+DS",
-	"9KcUQHpVx2YMST+wMHs2DweBBmnDXAK5+qMNEcFq5x1+AaRIi9GEexgxd9qjnPIpq59rVa4OPwzm4Hez",
-	"+ggoOPi3I5ngo+rNwYfVNQo+XFCaA1qvq5toU9VUTUNYVDN8EJ4A562g+RBUdbzl4fFqWZipwsHFnOBv",
-	"YYTNcD2qLeYxk8UFEo76nTX/eoBmAea3OzyHb3m0DLr3LPTUdI1HeufNgl7SXRvZLGTjUWk3gVBZFwZW",
-	"S2PuWjAtrhPC6GjiEaq37flpoMM2K55ugpInjdrHKQGabDmuRn8/XrAFhhjPBLRwyYYpfKOa9gqY0I/3",
-	"Og7d9GYtkHBMHXiHSmMr4AtCKTa68uMhzZ2fkKob9MqAuerw9JhhFCzDcwSaheV8v3dKKNF8iqqd0fao",
-	"IrkU1wOBxiOGqDKeJfC+KmtYsAo9nmdYNQX9jIBKYgWRAZyjdZhvBh22OzxxL1LuNT+PdnK/t3TGNo8n",
-	"TlhszPvNQQpVTld6kOusAzK5PXG6VwC5HW8LTXotPPbTBrakuSWzohQtdfZfBya7Rza91wH/gez+1SK7",
-	"N+Bw70UGFor3fu/4A2k+ns33wA2GD/yo5T2Zg7Ph7vWSP5D2/0Da/4qR9lsucJtqVGOl9RvU0C6TBX04",
-	"ytLrilz9Yjc0zYZOELcvwMeyWffjVryuya1F1r3mH5gg2H10RQP+B2ml/K56zXb6W6OHqt5VqxtLw9u3",
-	"wNL+5luBAhvP5ejGI6RTTa+oYuTbN28BzLl9194WkJ7Z2LlTFFqAZOGLK1dvZ9BV27WMWlh2+2ZvSFs4",
-	"gmIjKWK+pEf9prnt47mPbNr/stZ+i3OVeW7IdLPJjgs5jSf+X3oY9xp82rVkajkuzeqWhH7QX5auJ16q",
-	"0Fpb+qOckykVtxUWybx78tsWEE9OSCmsI3kTWVPVJC4tZXgHrvqFXVkOkfGqhmxR2ZAN9POtVTAC3bjt",
-	"XHP3uzz+rwx6qLpQNnSVUF2jsF0USaArr0W6dgXLJuNbGgTQKjzAhO44u1KxYhggvHaTQb5AaDXgo5wx",
-	"AUAAQdYbeBihfwUqsVXTig6x4AX8WEfsASE31lVD7qk2t1IZl1cpr0SwgNOLp8WGaFGLFuR6SbPIfL54",
-	"zKWWRNoWxKTW/WzpKFLBRzuUSHAiF5Aghs0+QsOOK9vBA34iiwp+ehXodCzIdeG6djazPHP2geWn6BOf",
-	"yDxT1tRnypE4dxjS/VrfH1u4gm49GzONt0m6qOIN9+onQksth0Up2ouMXbNhq79x2yFlQkXGMiLLlgDJ",
-	"Lss3uBjRQtBW2NAzIWHqUjCbfYr5g0aJ1eBneRaHMu3ijLQ773yR7coKNoSxdwzI0kPIOr0FSMLpLKek",
-	"3/XSxXBmI81CWrtxTCkXVTbUtnwGGK9vb+Ncq3lxGwM/Qt9X5xbOG8VG13XGxLOE1mojvL4TpYrtO2iQ",
-	"DcBhK++IdZfEeobU237YdKPG8JVI9Gxi4fLV5GyDAtarPHJZ95+nGch2IxYNJrFxK58WKuy2pEViaivJ",
-	"jON6NmgL1r3k4OLtGm2vQCeGuTIs6LTiiXouyYR+YAjhY43EKt+Mi0BJM3/yjA0NgS+TituoSXIC9qst",
-	"RbIL2KRoeGdKwWaMe/M7cNe+Lyv6Szp6df1KKnqdFIzFm5VUzfOcjml1OfyLZ8hjKddQkiGLIRezUm/W",
-	"3CSA31mCilV1mlxAUG+24Pumlun56uz8dS/pXbz/y9lfX76+jE7h0lzDRQXUZctFbRyb6BhVmJx+IKe2",
-	"sKWuKZhbbyZ9xXI5Bw365d/3O+sMm0Tfg8ndSw9Yo+9Th5KI17uubvAXbqsKzeY9ghtvqdSVcF+SXpCm",
-	"GdnGGumtp5gYOt9IK1lKQWe1Av+ueYL3Vh1WdvPawpnh0G1buQ3pDKznqxXNZvYbyeWlrHUNaouHzjYk",
-	"mJiQheu/8Kp3Pzwnjx49epaQ95fPEzLlo0La2ExC0n+k6BNpsPQwK2BRBLnAVaOeem1mX4+9tTFcrkkm",
-	"mQKEavzFQzQqzelVLEN3LRFUsA/yplP7Va7ItZTZ5gtTzi22VMmDh7YmIHDMBUGBO9fg9sFR1/YlelMN",
-	"fW3E++sE1YUEW455Qc9dGQN/4APA4Vp3byvsHq7518vvHeTUuuz+upzGAz+X7KMO24S0YULE9Mc3M/pb",
-	"ySwE8rgj0Jag0439EKqcGm0solHGrjKMlASLj+5oWUTY/pfWYXqDnlIbtTdeednNdsXbe0ZQIK3LL97U",
-	"t+0wNuKRazCc6KBbYS2Gkr5ezlIWGzeFZffqCcta57PCswKJjA/ZBhZoKBKlM58nJJdzVpARVVD4a+EH",
-	"o4qotam72dCLZfPR/LbK0WRByzW9YUTJKcPus0LOw324KtVtkAtYed/MvFgxtW3gXAllbDf+XqVpNnRm",
-	"OqNXPOdR49WVHHBFIBvL7JggmSRX7Fba8h1MUCowFXA9QBB0+bQndnOf4H5V8lxDC8YE4reuc26LImQI",
-	"eTkekmBzpjSZ8mvbrIDrJZkji36l4OXLr3QIPAarXZhfUj+D2P362Slr27B5uoslJ/27i+8VCGJ+HRvJ",
-	"jbgyUjdUE1IK/lvJVsc14G1LJ7kNOVOd3FcqbECfGZUF17cXZk0W+Y7RghUx9gpJnma+f3W4CFXKg4Uw",
-	"MgyXvH/304G7C+DRwDf68Sdaz3p3dxD2H8vFkarXo1AhV0zPGRPWQoLqwpGEaAVm+pzAFWdshk7xMWPZ",
-	"FR3duOfnBdfMbCgV+INvoBOsSKB0Q6uBwOovRZTErBJMLrD52qRgdDRhyv+csI90pPNbqF/EYsdq8IKN",
-	"ZAGZKnNX04WTdEWRvBgIn6OE5ZKZnAtX7DXmuYPOcumOAzEQl4ZRZ3IEGrTz/o+k0AUd6VMbCwA2boaB",
-	"1luQOg/S95oJVlCA4CrklHB9QM4zJjQfcyMaVTmaEKoInCWUhpCizJkaCJdgzBS/FjCPffKnP/0gi+mf",
-	"/mQlaoI/2zsBDFNDAKkS9IYNjQBOE/L+8of97w+I4VAYUXIuI/Po+8vnWJMaOo4QPOkf6QF5Ixi8dSCI",
-	"BaCZAYo9pOJWxtL3xliyaSEZMze1cHW4j47hO0Tb8vl9FNr2XUOu/il29jQfKaY1F9dq78AMeEYg59Bl",
-	"GRlRjiitE6pIVs5yQMdwgFoJ0QXluaFJy6y4gAp+3ADDu2bUXE+iyqKQ11RjI1HzZpiHGTJjbIbd3QV5",
-	"+th897jfJ+kCRkd6Cokwbmpzluf7+ASoXtjg3vz6+DgGvoVbDjRuRnUYXOboEMcrPSDvUQpXkG8iI1Yy",
-	"E+gwT2a0oFOmHQgtEJF9lTog5yhP8Tu4L0Qig9BPH9v99esiPEPOMaN64oj7cf8xdn9R5IYLcwsM7WEz",
-	"KUd9j/bg/bDj5mG715B/o/gHlmABc+YRYAiqrCILQFHSv768JIcfjg4BLMEs/jVWVxKuzER9UxhzRcfm",
-	"8tguDVwRi8UB7zenUeM4ZhjfxeHqlrz/8w8//PDCP2s5ADxrV/cDQrb49T3e81cmROWzTf+pw3xJRzJj",
-	"6QF5CWzL9kZyJXN1wKYkqAL7BpZnTtS5QqfG8DC/+efZ/j/o/u/9/WcHw/1fPh0lR8ff36V2ltD/xk3x",
-	"yd4JMEYIcLiut0rTW1UlbJ+S1MivNNyxUuRMqQCTzpWVmxX5w1bVWX+HexEAIeNDqG/4x77fcxtw3D+y",
-	"DXt+kiO4APbe2M0L6qIt1/9oxqtQDJXhhLbEyNsRx/2+2TWQQbZToy3GtY2CMVHN/exx/5md59loxJSf",
-	"5nHfUBP8BTtIUEhaGWtYjJkpOOIAdatUrEgJwg+hbRX+G7IK01OSftz3mEX78OPUTNawdNxqo8mbtQSt",
-	"vKi6gQyOA2IsAtjd3NCNLLXiGebuwqy+UcR7FokvE2EZYMeNXXW/kNoMCXuJtf05HzGhWKXm9c5mRqCS",
-	"n/ALcnzQ7yW9ssitbqBODg/n8/kBhccOZHF9aN+hDn86f/7y9cXLffObKsJRqQxBqdZJr39whI/JGRN0",
-	"xnsnvUcH/YNHthMSqDuHE+g4+7v5+5rFwD8EoTmnwF/SQ2Oe/Z5Cpc3RY1B7WAZIV3hwKBPRzPRbfJ71",
-	"Tsy7bW9bKPaaSbMcM9pxv98AjKUzFC5cisNfraGJSufK9q04AuhWzSJqwtUBBpXG1JZ+xF7l53bogRUD",
-	"PbF38s9fAvdf71xZvD5piNts1Af27+Rb2LA9SFy7VuBf8CjtCxTaO+kJKdAlgdvbehSoY2pZApNaKH1a",
-	"+0B+4h+YYEr96x/JBkcxZbrgI9V6GG8L8Gmw0vbeYx9dYSYcxvfmLCSBEIhV3uD0RtLwItBDHQtuPbRT",
-	"8KaAUjYQrrGA4ZsUxbdghVMR5NyC3S8c8iu7jpVnbFZxOMspb5xu09S6i9dEwCjbP853jGZWSrp1rHuS",
-	"lvsdOMJtuVvd781za3f8TYGPY2d3x40T3/TAINrZtodGF1VgANzjAG7pNN/qAfyneeFaB+CmsBZ5f4ad",
-	"/s+zVz9tsNMFo9ntElludJ1QbiSGH81oYZuI4q54RHWwE6S8UUZBBrXOWPdYeFAKVQmdJ/1HJA2xQUEV",
-	"HIj0HdPF7f6ZMU3TWkDe5RMaG1BpOZvZv2tCzShZc3rbLtTiHM/sKP+scm1ExfYJ5TkV3s/BRwwd69Yi",
-	"VptIuA9Hh6A4H1qPvTr8VMXN7g7DisEoNV06G8EaHFRVtuTyV6YJRPzRzVQp1dC69mnkyhtpZ2vy1Jk6",
-	"gxoiyEG3FnhrQV/1CFaXqd5dsvJJO5JDxF75/F+w0qvDk3ARujz4go/HCsoPd0fA2Ks/RsFn4Ih1ntkJ",
-	"PrgVgq7cq//85S4u5+1wiN3mIeUC8rYPtNE3VpjdrUseNoka4FTs5aiCUYefPJ4mz+5W6OcWCVAhszoA",
-	"R066iL+aRiXbiwpTYGcnX+E0xHU5N9eHOHFKQhQFe8JBFLDlkKGscO0zdgvvcsiHAegIREo2HwkgWyLk",
-	"csG0zq1f3QGeBNiFhUUOlMpDoBmJaL2QCZnIOdCbzC3iIFeEZ2w6k4ZETkiqypHD4//W++EHYgJwhegz",
-	"h9D1tWTQ7B3xxFA+Q3rEXkJS5zP9FovCiZAamfeIFZpyEbyHiUwRfN780gUyYfCB8Au7YmgDpQ0Ql7Tl",
-	"VQfkzLp0UfqDW/gZSSsQ3DQJ6Mj3gRkI9JVVews/iyPjpjFdIiCB2r0EkfsXmd1u7UqeVSM5pI27elDL",
-	"dh377EzBd0rASP5OOcQFvUVX8RWDanoof96IX9j647uVlx7pYUcX/rkx9zPCpwBqrVl+GwIEYBCuQgey",
-	"ATG4tSfoMQDvvY2MopbnUUfVzPquuSb0mnIxEN+++Gn/eA/DSAAgSEfgnhhN2MjaAZqqG3SJB0WQTvB7",
-	"UBLvAvXBNbh7Cfru4U0DUYcoJHxcz+FNUOVXLl/GvGlKb1itjieoXveX3uiJkHma1e7/QDQZAIbPsANn",
-	"/aZXtzxp1s9jp2nFNP6kifJtfiCIy1IfCKjYgSdrONpx7oGj7ppz4CifiWvY0aNKpNv005C6p9TQfITC",
-	"LWTyTvnJ80LakEsljIwqRnfETWzm0I64yV8q1uFWAThWJ4ArZjY3tWlVaYJ2GtD0ATmzXZZbbwlBznFK",
-	"qL+DAxG7hDUhjCXvUaPcbsSOr0IDs+0LFaCJLzUFNr1jkv8rh0LkAOwMqOM+5D7mOdu3sb/DT7YGbZlZ",
-	"9LM3iCDHe+7CbBTNzJyNtVFw0fx/vGctpmgXibjRFMBF7fCAQ1Cq+BHjbB/GbDLb44thBbENJzrayJuZ",
-	"T7btd2A8YcZA68EbxcMmFkLmCjyemOk2MxZGshQaEkJ8Egx6JCEbBzrIYcIDptu0B7RgPjskAjtCCwHg",
-	"fuyYAH7iymVowXhw/LIYsc4uQDx+e4bOJ3f4qUIDvVtfZLkm+FZiuQzuhk4QZkmAE/i2liXhmm2fEMyX",
-	"cO20QQG13yU2w8A8gek1LqXC5mMckNR1jUgHwmpyqpb3AUkfN+zWlsGbv8IUMjkXdnKopd5C9pNXWzCB",
-	"wTAqpAagVcyumxnefjAQwMEWOuYYbTJX0kHWhDBioIdKMA8Mf44JUazprRpV70KE1vqyP7AA9aBrbRFG",
-	"20//4ezPl5kxpkjQMN1eL+8a7yYxo87wCm0yDvke65CGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3o",
-	"Vc7QWHy2d0DeWuXEo4/Dc99CQuYVy9EN4/sm7qHnSUFjT5e+6RODOOI7IwrKN8q7dkHQP4lqirgjF97p",
-	"26C2x4t79QKRp3ZMCjhKZT2GvNae7iphGxWRwCgWuoHVGUXQYpdaHLAgZgLM6DguD1v3cXu31qPKxG9t",
-	"2KBw5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1A+HS4hLCcsXI4/4jkvrOdekp",
-	"oSNtrAH4uXK647hgLL/FVq5Yh5QGXl9IRfbFSEEt08lA5Ix+MJxCT9jU24OxRpEYEUFQbJK6qh5w8dR8",
-	"MboshDES8Hv0ARv+YX1CxgT1UKA2yAKs5Ki/FyShA8exTMwxzgQEuDWCrnKLztbfOyAXmF5DUocQlJI5",
-	"vWFqICyqje1Ionwzg1bJHF627UvmGvjRA0vmbnf8ISUzmiL3uPLLJHPo0LG49Ovrww0eEfXgGOMcb/DE",
-	"MLC62/UbFcGkAuMJm2vIMXEJZ4lL6S2oyOQ08NVS9NQSOfb+UmtgpeRbKC961O8npI4aDo4fM6L98VUu",
-	"RzcKTQ6oCTDsJXE4lB9nvLitSnjshpFrZhTjgRBs7rI20D3ks8u1BHQtY/onEVhTe+uNTWgYYXBB5XgM",
-	"pXJ2koFv44Qc9x8fDMRZ5bNFkCXHnupeWzOsZzdu/FY2hj3gYQOsF9Oi2kQdXrALO3d41YDk7yxb2BEX",
-	"CHsERDiBnUyG2+S9hHVQfSBKIbEexZAR8ImoXheQiaX/B+ArdhEVOW8j2hRnMqEbbWmKzRTh1XNj9lsW",
-	"MZ/IPOC7NihTVVWFTAKLWI1lSgsKBVszeu3Uje/2Dsi5r6dS5RQ4BWD7Onq2wpOSa44t8g8I+OmsswPd",
-	"6Xw8ruAXYIDYrTBLqLxoau0Uns4ZOc+x5O/LSLRpQtpD7eXSrBt74pY4HkJ3ntcxLb2WOq1B++/awRjJ",
-	"wdkwNa2eweQqou2vQHjAV1J5iHYjT0CgUYIFoyBqqRpZGQzYxwlhH0dsplFIpVrKPPWvHQgFN6RgUBx5",
-	"xSZcuNTlwNPDlSqZrYQEh9QBSQHd24vkJ/2EPLHA/4yDveeCwnvOUwrhYLPLA+HfLuGDCpM5hRvq3nrc",
-	"7/tfB90llGY0O60Q1EHjp5iwibVrtpbM+8Ku2EBQces8uwcEs3EzPgLjPqiL+9YvDOuQcD5JNRh+jKNh",
-	"edPj42NjF8DpIdC4tYAG4ijp9/t+6qCjSHHNCouNbu4qFyWmstQqiqFw8yUdTfxBuNqwRY+FJjnEuE5c",
-	"Vr2hfVlkRkWAQLhIwJVtjh5DzY7XJpaekOaqGtewgQHE6cxhcI1ctX6/DsiZ1gW/KrUFlr26te4a4P/i",
-	"BusQC5hrYkP/V7fQlXQgjCn0yLz8x/P9pwkw6b795/GTPb+rbu316lE5rpj4qcNA4NpvDPidzHHJUiOn",
-	"pyIbiNT8aCgR3fKEGEMktdoofKX+t5DCUFWe242Zkkz6SE+LjHhVdTP4I8fzXz3Hc/0Mz604baIGmQdc",
-	"qESFuyZYSZ0gJReu5hEo+dneAYqHKnenFBkrGtacsaISf4eu6UwleInwHoMPCEPCxGdWp9yVK/uCTFnw",
-	"azBYXIklVySFKMctmDTMjG9FmYDedGgrFbbz0anNza/XaVZa5RXVo4k3mJot3NMDktrfGEbugjJObjiI",
-	"q9QiYIdwXslAgMQcGrY5NAtbAOpKSGr4oH2bzLOh/WeI650E8R3/DaJAEqqCnrZQrj4QGZvpCTl6Wu19",
-	"a8yniuy4EmfRcbkuqRFrnI2ANMKyuFE1BSBVVHDNf2dZeoqWEaKWKbwJtZiuDtKj7Gfp+9cX79++ffPu",
-	"8uWLFEjP6O9nZl+xd18a+ogDgHLwMsMzlYvZLjbu0cJAVsCHdxhsOoOxPlO0CQe33cAibPLnevohC7SI",
-	"xJ2gN7UQ/wI2asecFKdd6XFQE1hl4G05VFXFiB0T2Y0/7Cd5bS5ufmvbiVifk78+oPSmrr9bSiSySl4Q",
-	"UVqYBl8hX7HTqh17TdWDiNaEZgOh6AeWoYPenmggnyDSBQEsuHCP6w4snCf6PCFfuSyilq/btx3fqGa3",
-	"vge+U43mepHr1NZFb6eX5ZLeMJsTN2GEuT5Ku7suaPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wl4w",
-	"I6xNxBWhDSuxnLn4LTbJEuy0OoxmuzIylsUUdAfbfQqtVjkX1Rhg1CrN8xyLArFIwAxYua1umT6pZXQp",
-	"0JUQINzdzpwL5gxUuMelsY3v42uy5sCCpthwXMJTYNXBy6AjTO+kBzAvDv/LvDCEOMNTtRR71A/abD5Z",
-	"2WVzi8bGA9gQVfO3pVYEUvJDGRA42mezH5befmf471eGf3uGXJ4ZNgCXremYjZL0y+qdO/ee7pKq/DpW",
-	"U1a1jQ+RWAfUZfhY5Q31PScDEgvO9sGtVFtGYt1cVjlxk10sKAG2jQE1rLyWBctOfB4QxmLQyuB59o0K",
-	"BKMFoEPf0tEeGqbwGIqW1NF66sfHejU7KYgrcMDy8UkJ0XyXU0IHIrVNpao8xKX2zGJ6XWXSkDM7TThK",
-	"KVhFRQQ83ZpPWTIQdk7PSOq/H3rgVptbcEB+tnZjbIKWXgg2W0dVPDT5rAo5KosCqu8CoRl6IY3aa7eo",
-	"IZ5tUqFhDD+e7z/dO/DTqBvTRu6i/yKwpsFDPRDOr5GQtOorlobJJSDP2QwgLrFSp+F2AE8EZKugpyFp",
-	"bpv3EDg0rYEwotpjz34fNTRhKM8MdqQW+/dbbM4HVour5bUkUPhNtEVSRpXDa2zbncMJ2J059b4n3w4a",
-	"QqhHDzdfwebVnI2cmjCaAYP71HNYY22D2EcP/XN2jJ3VEAItU7ijqC5Urde6M/NOaj/kL21P1F/C675q",
-	"Ke8hzZc7oM1CH0q2Y5JZi+L4IOmCUZke5lH5AmkniU7DPBUjEpZl27WmqSxw+IHoxOLBb7jA3UlX5g5w",
-	"9Lvh6wFM/45zXxBTP84Nzf58GYx72SwhD6ssvhZ2rZFqul7MJn9eNMEOP7kPh5XOslGlixePy/N/33XR",
-	"r5lvxViU4huFoV3AtDUKIuBQOvBniJkaFdwxAq5sKq6vfR4ItgjLiXmAFr1TT2qasE3YtBV31b4E9XaR",
-	"a81E9mAa22fJd+2usD1oNQrkc25Vj9FU3WyksSS+hWUTGfUU6qCyKRc2B1AxpgikuZwRwxr5tSBp2KIp",
-	"tRbdQAQfLxh1x63ZApewiBVOvjciv4VUUOXtYT9Ym8ev0XqrG+24/i7RCdSSUm0eEkwMjGYwCsHzKXXb",
-	"nIKWkAsQdr5zXgft78tSE10PxeVqotmzB1ETLUG5a4X/XqUSRtW6sJSj2c0hDR5tBrJRiavBDYe3DfB/",
-	"UrsNKZYJ2Vs3EHjtgJgQ+FiAk5/62+c1yMdkxY0LVUbsfxH3Ctgyy0BnpOpmM50Rh4FumDtSGqvepw8s",
-	"VrDFZ4sSCUAstsfI51Uil8wSlEiqbr5wJRKP12iRSEZrXORQMB5+AjLuUKuJ3TRcyWTiLDnsimB1PZXU",
-	"eosbYb5Qk3ktq8Kmt8/3v0/I2YuofwAn42/JF1Yjuf62L6uOhENoKY3EDtpr10XGN+7hbvrDlENucgzr",
-	"mUJmnQ9RBbmW6ByInwFolvrSH6c0Bdgjc1nmvh171Z3Md2KPFwzBrXyypAZwx3Lrs1hDq4j5IW2gd8yo",
-	"NIaTmplcscSdrVGlS+H+sT3Of+iZtDr8hC2FlmLd/CABBxfq5GmFsQaVasqyLkzOXEBY8xGjog5RBe2L",
-	"heFoL/a/A4nwPWLkDETqZxeqb1NGhbIKoFUW5lQROhoxwAlwCRe+xB/610AGh604bAFWPnOj9XZaZgY1",
-	"u20UZ0t6HyzRAIdDk9u2lOJhINi2ztoNX+2Qbe6O5DnMLcxOaFJyULe2kcXPhU3HgwJyaN4EtkQ8evEi",
-	"7OS42jQPVCNXMQjDtNnBvqfrWthcvvnn12Ufu+mvtpGrbXyoeEpwcJhVV2e8u4Ly9ZpHC7EbjXyV1l6w",
-	"Dxw4O3DEWRP4pFLGjfFsXkgwUzSnhn8DOgNYRDxL/LtI35a4Vu8BTX7PgQKZ99QTH7rVKreDpbw1S/3i",
-	"rACHEBOyypxuiJICDSNfXtLr1LVEHFspad75jfIdC4BZPQXHBeyly/i35+e8Ho1DiNoIdlvXI8vz8Wsp",
-	"2CtU03bJEmB2LSLSrK5hoZu9W2WdwzPwykcx6rkABcHtua2APB/vmwXvw4pT9Dfda+gHEOk2FWcj6tzc",
-	"PCpj3kFXWlKDejmC3vfgAMQkXMN1rGtIVQcAvMnR/dGp69mJlpWv66lqSAT7qAcibO1RNe20t4hntrdo",
-	"wLm+2zuNNIO7plzYdwujAkCKFEnZxxkbaZa5BsBpAtChtsoUexUB0Vh68c5EOwG844AGYdYssZ8nmvZu",
-	"5oGt6H8eHmkyEAJ744MXNIAgPkG+Cpff7lOakMdHx/5ZggRJFOUAamU24BlCDkLilSxmEypYNrRbNCzY",
-	"WKUDgX5Wf4D9frWHmA83pcUNs5WbqN1AYRbi2yFC7q0ROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
-	"tsd5QM42lzjmWDZkjCFT3L51bCZ1QT88uE93FR+uGceVg1cWqEt8obzS7OSGEnyJPnboiHRpZYTDofJ0",
-	"W8e8Sas+3NjMU0AQ4hSKIqyOwBVJBz1sDgm3g2fwD3aCnzllDT8c9NKm3oCZMasVhyX+IGMDGeJ47tb8",
-	"xaoSboYXdr9bYZ7s97tULTyv+nrVi6YdEVwf/9HOtIx4EPJKZrd1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
-	"7byvV7ca8pKPnzzFClzzwz75n//6b5JSMZrIYjgu5NQ1ZB0I96mWAPMGd6gG59AQkgBfFeo/EPBlHzXR",
-	"8hpaj3lQAip8Xd5YlsUJeXx8PBCpk8hQpjNkH33nk7fPbdrMR2DDN2ymcT3GhIA/zCNHRyAYUdVILdNI",
-	"sRV1qGFU2XcDsVLyGuPQajYVMxPSCgZNsFNBO1up6sCtyBwI1LyCJD04CtuHwTfihRpwr9S4Pu7mLK8Y",
-	"w6JwliW2ehGk0UgKVU5ZRhQXI1apfANRlaBTcYveRAzj2gT/ZTqIWcej+2kcyO4DTroj97p9++eJDHdh",
-	"wWdZtiIyXGOgdb1jIWh8Dx66zWBz54UvWd3Gi0m+uMD1WZYR6u7r2oKji+p1yKczWWzQ4GallHkPhaWG",
-	"rWcFHQd9xLFglPBM2RrWX8vMVqtyrVg+DjIUsZU8KHsnXtVLE5LSHFpbDmcFUwDGACzf5pdAIlVasF9B",
-	"cqUeDREQR7Hn+ZjyHFiXmZtDzkFcQ2dgghjA2iF8CnSQnMIzNoI5ELJwgkwQLj7QnGdOKFQzcJBpiGYE",
-	"ug3VxKzPWwA0w995x6ETdDiPSho5ObNCHJFtSSM3Xi3i3uTf68VGkeYa2vAOmfg50vjnYeI4+HqIEkBv",
-	"FU5BC5vbKevBabu7a7UkH/PaDS/65JS2FSk2z7FH7T4V2b5ihuptxo11WC36nU7NjeVKBX2hHFSDGOVl",
-	"ZrSfzmpczYHyGBjElOZjWRh9iWfeOHSrqd2cmB86Hgq49zWrwgGVqrQ08nZZOXMrLXFOFVFGS8TSrljw",
-	"zfKjXvN23TdH1szHuflc3aSdlW+SYKbWNq8mGSydoDk/qrEy/+njXqRQ/3Mb3TZeswvV5+5hEsE21WR2",
-	"Fy93THpp0tLm/KazMG7ylIGwVrrtJeLSbZ35el+WE7Uzk4G4J8vBrKcHs84+S/5Tl6v6Eizqr++mQocT",
-	"7eoFMcllB9aHj7S3en7f1nNNAqQ27kHqDjoGb53r9Z0f9asuog2X0gGHxS36wcAyfBZFHergIeOrnWjv",
-	"8JPl1u3Ze1FnXJ2RJsbMwzfGHgI9xY7TmlbgTrP3QFTTnkuH3z9MOrK3dD8bnay+z2bX/m6Vx7XJynzG",
-	"7uNbWXd+rY3Fqesr4QL2sOUVZRKfuwSJpW+f7z+zYf56JgDXqtkIysaQo44C64ZZuB3dk5zIZRWwB5kU",
-	"b65gtjme9vSZIrtfqHj/q/S9YKv7t514bsHNGPsOQ+Fe/sRyBSACkO51CR3PLKqRIjTLCqYUpEU/3jt1",
-	"pQQ588RfU4MhS+Us1kvL0qM1yhexiTyq0L1y9RTTb3HPdtsnqD7I84nkI/b/c8XA84nE2lpGLM1GcD82",
-	"Lw/wwARbg325cG/8qpVWu4rV+qrbwIdSV9140Wzl3eC/rAydVKl+6ZRykda4FN4YhwkD3c0sHVuWFoCw",
-	"GfmreMaG5jeuQ1yArFahFaW+2xSkmkH16TKAtpAJNmeJiJ9mMq5mC3sDhFBjNTjwsJKrKkCOQH1vXoDs",
-	"VrCyBvleTB2n9CCN3z5PYLpb57cvo3B5xVyNtuu7UX4d5cv3bG7XJqvqqGWugGmHVksXAKw3opbxijCV",
-	"KsCxTID3+S7A1jqx9VmJTVyGJBZF2EcKPXhqVW7c4SEYjfF473QgqM8kNmZQEzfHPAbo+BhqxkTtGqSW",
-	"4beQN4UoHsBh/HCysJiQVY0dZCOfkoLOsY8LExmGvPViArhP8T0+JinuwFBLOcxpcc3Sg7qHGfOQ7fLK",
-	"KhDv83SqTRDWpwZb5OzBU8iqMmr2QHAFnmzII1Ka5sx2S3LqcpUPuZab++yFBxB1cmNaKg3dhMJAP8+M",
-	"ADGCzDbgHI5lMeRiVmr7XiEjvZEJNbfUy7AWbDTX+6Jy4LunbE9Vrt2scKcA2hr88K59qVvj3oExdYEP",
-	"D61Adi9LCeDMuBIVc/++UQPRUD/DuTZeECRQgXFzQM581hxJK6oa8kylNqnC1oNW39XNchgm+HaUUz6F",
-	"o7JicUSFbXJuv8Ij60M7dZmxvKUf7elArNOOg2zUjeMNUJ7F11cnNm77W8lKNhyD2Wcm+2QvaQrtUxKH",
-	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienUZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
-	"dnpWhJrBR1JktlWokHogZrSonEIjCHdxJUW0FUg25fotMKCdmazm5Z9HwalKmqOZZ9jYaj21pqZbnGds",
-	"OpNmnvvvLJWsUjNiP9l64l2ndR+Q1Ok8qYMg8vXXX7QKBSsg1HbjsxrEulXbTo2SN0xsWDNdsA/yxibp",
-	"Qqdc16ZfS+kauHmmYXumYk4cMr9+GzYszunrBoc1a+gA+wVLfTB4WLexjlLoaMRUK6EA5FY7/Ndl81RX",
-	"N8Q9RV3SCI2LH8/2j5889VnrniSM0W9I1Drcses7DjQQVyyX4trjkAcYYlb/TcxXFXiYUwBqWGEC5ZCw",
-	"byXBS7FjZU6vKpVgIJo96s8EKcWNkHNRBzFrxRxbAgVmJrArTBXz7nUEzxYzn1HlxdUtg9syDyRETcxe",
-	"SoFohV8F9pY9t7UuUo3lHn6C/6/KDvyhkFNzhVxDBN96ugYpBPcGlUF46bIEAuTaFeGtKqx/h1x+52FU",
-	"M8qmO7u209IMUguulwUcCXaaWwmJ5nsKGQbne6HC1flog4kH0b50rWBnDkf6SwM72wypeO3zKIsVgMMv",
-	"se4MWilRpX0DfTPBoA7cWd8x+xpqieBJ+yXB6Sps3m9LebAbhXntQGANOdcWrsX7ZTSfspbzjSMK7xgm",
-	"/PMgZ61ADX949OD7wWq7tNpl5bv2mcT73swCMXX3quS5hiZ++C1uEwkhCbAVyoxe8ZxrzhT59s3b/SNo",
-	"ugexDCEteweefnQUh/f7e5D+u6Oj9UkYLQn+2AqNFWwrx1o7yfr7/z08zlul2bTtMI1q54/S62BbjFz+",
-	"XL3zqzZM/DpWGyfVNj6UgTIPN3krRkpqNP8YzqIrDy4F/61kCQH/75w7p2WlxleOKlS1jpYg+/rN3RGz",
-	"9+//PGp9tbwlOn0Nefxr0OXnwaGtp88vH8q+K577U3zgYLUaw/kgQH5DJrdYPVKxHxQl1m9QQafjhBd/",
-	"+F5w7MBslunEEC+a+SLBqzBfZPFNZ07JNTKNao8thu+zfW6qlTjpG6+ECfMjg0yAKvLlE31rhTmx1721",
-	"mARjxjJICJNiIQUzeI1P+I6s0PkNTxCzUkJ1DnW95ngFMxlOy3rbImcGkPdWyySZZA4LQFRwlfjr4HUB",
-	"plx854IGG2Gjn+AVvs3r4gvelZgc4m2WKkMlKDTyjRYiM6ggnyvf3mLr4dzo0DJ4qetaeffL3f8LAAD/",
-	"/w==",
+	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnlxHEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
+	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO83w+KIUqp2iPLANrMT/A9MPA",
+	"doMCmPjZtjjmgpOsvHNdvHHdXxNx2C31ybV4rLoLOeRq6INaFHQRy8v6juJ+I++zCT1I8eNa0wnk1vVL",
+	"B868jcjwArf/agPEtRNetIbX19PW9Gk2yyStP64aNz7pdeyeXds1f9gGf9gGf9gGn9E2WMIiEI5szbyX",
+	"tb1ZDgVY1FE7nlisXAfisUJ++mFXrqctyb2rw8/D63W8kutifDTx6VZpDhVWx1KvV7XN651nq81z7p3l",
+	"r/hfzsJ8fxtE2U6BbNPxtaY/qklWx0cxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
+	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wi0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
+	"udJsEs0WDE8meFcFL+ppDeqpNB+ylvdU27YGzgcZFYwRXBrovjWIH0JVAAfwt8s3rxOSsakek+OnByT9",
+	"dGfbMQDzcwqc2VCsbUFEdixtgZIzqvoC4pwzgCwojIEmMNq8DrRI8O2+uuXTfTnF5e7b3ENcrEWTjyCP",
+	"fCYVfs3U/t2VHaM8yYjdiI0rkKv6gEph26zc1xzUuwCJZ5cHtiZA0DrwVa14VMGu+J1akSISbokRF4vb",
+	"AgIqkvfLf6+KyNY44U328h6bEyBzwTrW2pBtOGIWNvirdcSYlVzSD2xbUvoVLW4zORNVSshxq7yOwbwt",
+	"bpP9st6UBhC0fugKciGL6ZgKlq3A/3BYZmQGsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
+	"hBZz28Xj2Vjy4bpHWXd8NIW8M90sjRq2bclzJIvFxIZ7uBTaMxfiC9+kSuLdy2fkh8dPviO2wUXVjQIz",
+	"fa3SAWZqamsnBjxL652lyFBmLECNz7nSLDMbEomjDXUZS9ddCvEIUKcpYigNoJyCFlBbMXOYOLLMM4sg",
+	"0YU5d4hU2Q195oJVLehKtaIJuJK2ZQfVREuSSWRjM0x9gdDGAXkN2t3K0gr0vjPzjwHUVai2ffPoNwNX",
+	"423jNO4IpUMix/IXrDeDlwfg3f7etji3Kl7OikIWrbMBeAAIHA6w0CdNCAOsB0dmI0gaCYpwOtriQTlQ",
+	"ZFa5Qw/twHcQafQu6DMVXwuARwxGZZ6nyab0qQjNcznrnMY1tap2t1R9UMwjcFEwfcSbQR3VkgSAKSO+",
+	"AldL07NWNt6YIrcdLGOZdh6NJxtTwm8dc+2WM3a/0uzGfDwQU7c9t/LFFty17X3rmrn2TWXX3/5qEUCb",
+	"3Sf9n/B422yR0OvnAp95WjnojrDxvgq5VzgblfxoUWxoXoK2nYYtg+Lx2y3CdOHy3QuDZAG7CWEdyy7J",
+	"JT4DTyo4Pv+ddeJUZuKlGHHB1djobGzI+FQrS2S0M1T9TtrNhKzJPt0gvFgzmpa70rX/TIgjsEh7P15d",
+	"vSX4wEEcdJbrnLVB5GWQFjyTRdbi5IzWuKdlIU5vqGZjWSp2amXjKaKRmJfCXyzt0DPE1v7DHIPifw8c",
+	"Zqsxgxu4RId8Fi2BhbwpbEwGC8YGtNjELHEq3/U82ETvgKO5oTSWDez4ACAVtlPOkBiveZYBEqmQegAq",
+	"Qg2NNPwUG83VPqHqtvaBu0+1h8qi/gEQYfiBAwOufejEfvgZE7qY1z7x7VzDDyvNrPaph2KrfeyKgmrj",
+	"+GKY8NMgltF4gx7LDD6yOkdw7F4zgQPwWR6DCcs4dekhY6nAHiwVyxqAdf6W+s+rf8ZlHZzloPFlcDYB",
+	"rws+daHw2vYF4EUVp/P/qMbDf4Mb1Z9SACNWHZsxXv3AwuzZLBwEmrINcgnk6o82RCGrnXf4BZAiLYZj",
+	"7qHL3GkPc8onrH6uVYk8/DCYg9/N6iOg4ODfjmSCj6o3Bx9W1yj4cEFRD2i9ruKiHVdTbw1hUc3wQXgC",
+	"HMaC5gMwD/CWh8erZWGmCgcXc7y/hRE2wxKptpjHzCQXvDg+6mxt1INCC9DC3SFBfJulZXDB56F3qGsM",
+	"1DuMFvSS7trIZmEij4S7CWzLutCzWhoT2wJ4cZ0QRodjj4q9bW9TA5G2WWV1G5RZadQ+zgjQZMtxNXoK",
+	"8oItMMR49qGFaDZM4RvVtJHAbH+813HopgdtgYRj6sB/OvNi8WgC1dJyQc5UrTtuvXtB2Ai9cXFLLQ0H",
+	"bM+Rcr0SgoFowciYQg8/Wbbs9ZBO6ZDrSFH0++jkNUJiuu2d0Dm5ZsRIUNjqJ119q0bAcLYdtFGUZe1t",
+	"FWoxKOfjQaMNUI+P93aU7LWsqqox6eAkkuq0q32KUd47NFda4Y0QOBS6+lfAz8geZs4rTtUt+iDBOePQ",
+	"I5kRUSxDDgLcEk73+70zQonmEzQqjJ1BFcmluOkLNH8xIJvxLIH3VTnyglW9EniGNYLQvQv4U6z8NwAv",
+	"teGhzYDydoee75WZe83PY/vc7y2dkfzjaUIWCfZ+c5BClZOV8ZK60IK6BU+c7hVAbifbwk5fq/vAWQNJ",
+	"1dySaVGKFlSJr6MDgcfxvdcB/9HH4KvtY9AAf74XGVhV437v+KOvQjx39YHbaR/4Uct7MgfnPbjXS/7o",
+	"K/FHX4mvuK9EywVuU41qrLR+gxraZbKgD0dZel2Rq1/shqbZ0Ani9gV49zbr9d2KTjeeWxzpG/6BCYK9",
+	"do0BMmVymrOW9OcHaBz+rnrNdrq5o2+03kOuG0vD27fA0v7mG98CG8/l8Nb3A6CaXlPFyLdv3gJ0efuu",
+	"vS0gGbmxc2cotAC3xZcSr97OoIe8a5C2sOz2zd6QtnAExYZSxLyYj46ajh6fvfDIFrksa2S5OFeZ54ZM",
+	"N5vsqJCTeJnLlW9aUAMLvJFMLUdhWt2A0w/6y9L1xAtzWiupf5QzMqFiXiHvzLqnem4B3+eUlMKGMDaR",
+	"NVUF7tLCnXcQJFrYleWAMK9qOC6VDdnA+t9avS7QjdvONXe/y+P/yhCfqgtlQw8V1dUx2EWRBLryWqRr",
+	"zrFsMr6BRwAkxAME9I6zKxUrBgGecTcZ5MvhVsObyikTAHsR5HiChxG6taASW7Vo6ZCFsICW7Ig9IOTG",
+	"umo4VdXmVirj8pr8lXgtcHrxJPAQG23RglwvRRyZzxePMNaSNt6CD9a6ny39cyqwdIeJCk7kAtIhw/AJ",
+	"kh9Xtl8N/EQWFdj6Koj1WHj10vWobeY05+wDy8/QJz6Weaasqc+UI3HuENOPal2ubJkWuvVstD7eFOyy",
+	"inTdq3vO7sJFOyxW4mJIC0FbQXLPhYSpS8FsrjVmyxolVoOf5Yc4cG8XZ6TdeeeLbFdWsP2RvWNAlh4w",
+	"2ektQBJOZzkjR10vXQxVOdIap7X3zIRyUeXhbctn8HDRtU2i8us6Y+L5aWs1zV7fiVJllTggnA2gkCvv",
+	"iHWXxDrk1Jvc2ES3xvCVSAzijI3LV5Ozi6HKNersXI3J52l9s92IRYNJbNy4qoUKuy1pkZjaCpDjKLYN",
+	"2oJ1Lzm4eHPSn+tpAFwZFnRW8UQ9k2RMPzAErLJGYpXpyEWgpJk/ecYGhsCXScVtVOA5AfvVFt7ZBWxS",
+	"Ir8zpWAzxr35Hbhr35cV3VQdvbruPBW9jgvG4q15qlaRTse0uhz+xTPksZRrKECSxYCLaak3a+UTgE0t",
+	"wYCr+qou9AtoNpz8ppZj/Or84nUv6V2+/8v5X1+8vopO4cpcw0UF1OVpRm0cm2IbVZicfiAntoyrrimY",
+	"W28mfc1yOQMN+sXf9zvrDJtE34PJ3UsPWKPLWYcCoNe7ruXxF26rCs3mHbEbb6nUlXBfkl6QIBzZxhrp",
+	"raeYGDrfSCtZSkHnNTiLrhmq91YdVvau28KZ4dBtW7kN6Qys56sVzWb2G8nlpax1DWqLh842JJiYkIXr",
+	"v/Cqdy+fkUePHv2QkPdXzxIy4cNC2thMQtJ/pOgTabD0MCtgUQS5wFUDPWBtZl+PvbUxXK5JJpkCPHb8",
+	"xUO05c3pdSw3fC0RVLAP8rZTs2GuyI2U2eYLU84ttlTJg4e2JiBwzAVBgTvX4PbBUdf2JXpTDX1txPvr",
+	"BNWFBFuOeUHPXRkDf+ADwOFad28r7B6u+dfL7x3A2rrs/qacxAM/V+yjDpvitCGgxPTHN1P6W8ks4Peo",
+	"I6ycoJON/RCqnBhtLKJRxq4yjJQEi4/uaFlE2P6X1k99gw5qGzXzXnnZzXbFm9lGME+tyy/ewrrtMDbi",
+	"kWswnOigW2EthpK+Xs5SFhu3QGb36oDMWuezwrMCiYwP2fQYaCgSpTOfJySXM1aQIVVQcm7BNqOKqLWp",
+	"u9nQi4AN0fy2ytFkIfo1vWVEyQnDXstCzsJ9uC7VPMgFrLxvZl6smNimh654N7Ybf6/SNBs6M53Sa57z",
+	"qPHqSg64IpCNZXZMkEySazaXtnwHE5QKTAVcD/4GXT7tid3cJ7hflzzX0HA0gfit6xPdoggZQl6O/iXY",
+	"jClNJvzGtubgeknmyKJfKXj58isdwuzBahfml9TPIHa/fnbK2jZsnu5iyUn/7uJ7BV6eX8dGciOujNQN",
+	"1YSUgv9WstVxDXjb0kluQ85UJ/eVChvQZ4ZlwfX80qzJ4jwyWrAixl4hydPM968OkaNKebCAXYbhkvfv",
+	"fjpwdwE8GvhGP/5Y62nv7g7C/iO5OFL1ehQq5JrpGWPCWkhQXTiUEK3ATJ9TuOKMTdEpPmIsu6bDW/f8",
+	"rOCamQ2lAn/wDfQ9FgmUbmjVF1j9pYiSmFWCyQU2X5sUjA7HTPmfE/aRDnU+h/pFLHasBi/YUBaQqTJz",
+	"NV04SVcUyYu+8DlKWC6ZyZlwxV4jnjugOJfu2Bd9cWUYdSaHoEE77/9QCl3QoT6zsQBg42YYaDQHqfMg",
+	"fW+YYAUFwLlCTgjXB+QiY0LzETeiUZXDMaGKwFlCaQgpypypvnAJxkzxGwHz2Cd/+tNLWUz+9CcrURP8",
+	"2d4pIPYaAkiVoLdsYARwmpD3Vy/3vz8ghkNhRMm5jMyj76+eYU1q6DhCqLB/pAfkjWDw1r4gFvpoCj0b",
+	"IBW3Mpa+N8aSTQvJmLmphasAf3QC3yG2nM/vo9Ck8gZy9c+wj635SDGtubhRewdmwHMCOYcuy8iIcsQk",
+	"HlNFsnKaAy6Lg49LiC4ozw1NWmbFBWBH4AYY3jWl5noSVRaFvKEa2+aaN8M8zJAZY1Po50QFefrYfPf4",
+	"6IikC+gw6RkkwripzVie7+MToHrNCilu4NcnJzGoOdxyoHEzqkOcM0eHqHXpAXmPUrgCOBQZsZKZ/FYC",
+	"UB0t6IRpB7kMRGRfpQ7IBcpT/A7uC5HIIPTTx3Z//boIz5BzTKkeO+J+fPQYex0pcsuFuQWG9rB1mqO+",
+	"R3vwfthx87Dda8i/UfwDS7CAOfPYQwRVVpEFcDzpX19ckcMPx4cA02EW/xqrKwlXZqK+BZK5oiNzeWxP",
+	"Eq6IRYGB95vTqHEcM4zvWXI9J+///PLly+f+WcsB4Fm7upcIFuTX93jPX5kQg1LhCVKHNpQOZcbSA/IC",
+	"2JbtBOZK5upQYUlQBfYNLM+cqHOFTozhYX7zz/P9f9D934/2fzgY7P/y6Tg5Pvn+LrWzhG5PbopP9k6B",
+	"MUKAw/V4VprOVZWwfUZSI7/ScMdKkTOlAgRGV1ZuVuQPW1Vn/R3uRQD7jQ+hvuEf+37PbcDJ0bFtT/WT",
+	"HMIFsPfGbl5QF225/kczXoXZqQwntCVG3o44OToyuwYyyPYltcW4ti02Jqq5nz0++sHO83w4ZMpP8+TI",
+	"UBP8BTtIUEhaGWtYjJkpOOIA761UrEgJAl+hbRX+G7IK0zOSftz3aFn78OPUTNawdNxqo8mbtQSN66i6",
+	"hQyOA2IsAtjdHKAqSq14hrm7MKtvFPGeReLLRFgG6HcjV90vpDZDwl5ibX/Oh0woVql5vfOpEajkJ/yC",
+	"nBwc9ZJeWeRWN1Cnh4ez2eyAwmMHsrg5tO9Qhz9dPHvx+vLFvvlNFeGoVIagVOu0d3RwjI/JKRN0ynun",
+	"vUcHRwePbN8vUHcOx9Bf+Xfz9w2Lwc4IQnNOgb+kh8Y8+z2FSpvjx6D2sAww1vDgUCaimem3+CLrnZp3",
+	"207OUOw1lWY5ZrSTo6MGPDKdonDhUhz+ag1NVDpXNivGEUC3ahZRO3jCjI2oLf2IvcrP7dDDiAZ6Yu/0",
+	"n78E7r/ehbLolNIQt9moD+zfybewYXuQuHajwL/gexIsUGjvtCekQJcEbm/rUaCOqWUJTGqh9GntA/mJ",
+	"f2CCKfWvfyQbHMWE6YIPVethvC3Ap8FK22mSfXSFmXAY35uzkARCIFZ5g9MbSsOLQA91LLj10M7AmwJK",
+	"WV+4NhqGb1IU3wKhczg2ZEZus3DIr+w6Vp6xWcXhNKe8cbpNU+suXhMBo2z/ON8xmlkp6dax7kla7nfg",
+	"CLflbnW/N8+s3fE3BT6Ond0dN0580wODaGfbHhpdVIEBcI8DmNNJvtUD+C/zwrUOwE1hLfL+DDv9X+ev",
+	"ftpgpwtGs/kSWW50nVBuJIYfTWlhW+birvj+AWAnSHmrjIIMap2x7rHwoBSqEjpPjh6RNESlBVWwL9J3",
+	"TBfz/XNjmqa1gLzLJzQ2oNJyOrV/14SaUbJmdN4u1OIcz+wo/6xybUjF9gnlGRXez8GHDB3r1iJWm0i4",
+	"D8eHoDgfWo+9OvxUxc3uDsOKwSg1XTkbwRocVFW25PJXpglE/NHNVCnV0Kj5aeTKG2lna/LUuTqHGiLI",
+	"QbcWeGtBX/UIVpep3l2y8kk7ksN/X/n8X7DSq8OTcBG6PPicj0YKyg93R8BcaVnMYxR8Do5Y55kd44Nb",
+	"IejKvfrPX+7ict4Oh9htHswwIG/7QBt9Y4XZ3brkYZOoAU7FXo4qGHX4ySO58uxuhX5uMSgVMqsDcOSk",
+	"i8i/aVSyPa8wBXZ28hVOQ1yXq6AYd3/ilIQoCvaEgyhgyyFDWeHaZ+wW3uWQDwPQEYiUbD4SQLZEyOWS",
+	"aZ1bv7oDPAmwCwuLHCiVh0AzEtF6IRMyljOgN5lbxEGuCM/YZCoNiZySVJVD133iW++H74sxwBWizxxC",
+	"1zeSKSKFxRND+QzpEXsJSZ3P9FssCidCamTeQ1ZoykXwHiYyRfB580sXyITB+8Iv7JqhDZQ2QFzSllcd",
+	"kHPr0kXpD27hH0hawS+nSUBHvutRX6CvrNpb+FkckzmN6RIBCdTuJYjcv8hsvrUreV6N5JA27upBLdtj",
+	"77MzBd/rASP5O+UQl3SOruJrBtX0UP68Eb+w9cd3Ky890sOOLvwzY+5nhE8ATl2zfB4CBGAQrkIHsgEx",
+	"uLWn6DEA772NjKKW51FH1dT6rrkm9IZy0RffPv9p/2QPw0gAIEiH4J4YjtnQ2gGaqlt0iQdFkE7we1AS",
+	"7wL1wTW4ewn67uFNfVGHKCR8VM/hTVDlVy5fxrxpQm9ZrY4nqF73l97oiZB5mtXuf180GQCGz7DfbP2m",
+	"V7c8adbPY191xTT+pIkvb34giMtS7wuo2IEnawjuce6Bo+6ac+Aon4lr2NGjSqTb9LOQui1o8iKFW7Du",
+	"nfKTZ4W0IZdKGBlVjO6Im9jMoR1xk79UrMOtAnCsTgFXzGxuatOq0gTtNKDpA3Jue4q33hKCnOOMUH8H",
+	"+yJ2CWtCGEveo0a53YgdX4UGZtsXKkATX2oKbHrHJP9XDoXIAdgZUMd9yH3Ec7ZvY3+Hn2wN2jKz6Gdv",
+	"EEGO98yF2SiamTkbaaPgovn/eM9aTNH+JXGjKYCL2uEBh6BU8SPG2T6M2WS2xxfDCmJbnXS0kTczn2yT",
+	"+8B4woyB1oM3iodNLITMFXgcYP+bGQtDWQoNCSE+CQY9kpCNA/0SMeEB023aA1ownx0SgR2hhQBwP3ZM",
+	"AD9x5TK0YDw4flkMWWcXIB6/PUPnkzv8VKGB3q0vsqzTzEksl8Hd0AnCLAlwAs9rWRKutfwpwXwJ1zwe",
+	"FFD7XWIzDMwTmF7jUipsPsYBSV2/krQvrCanankfkPRxy+a2DN78FaaQyZmwk0MtdQ7ZT15twQQGw6iQ",
+	"GoBWMbtuanj7QV8AB1vo1WS0yVxJB1kTwoiBHirBPDD8OSZEsaa3asu+CxFq344J+A8sQD3oWluEEbfr",
+	"Ae3PF5kxpkgFs+aul3eNd5OYUWd4hTYZh3yP9eZD1wlJPXytoSjv3gDspRavStVmABM0LX0XjGb0Omdo",
+	"LP6wd0DeWuXEo4/Dc99CQuY1y9EN47uE7qHnSUEbW5e+6RODOOI7IwrKN8q7dkHQP4lqirgjl97p26C2",
+	"x4t79RyRp3ZMCjhKZT2GvNae7iphGxWRwCgW+tDVGUXQUJpaHLAgZgLM6CQuD1v3cXu31qPKxG9t2Bpz",
+	"5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1feHS4hLCcsXI46NHJPU9E9MzQofa",
+	"WAPwc+V0x1HBWD7HxsVYh5QGXl9IRfbFSEEt02lf5Ix+MJxCj9nE24OxFqUYEUFQbJK6qh5w8dR8Mbos",
+	"hDES8Hv0ARv+YX1CxgT1UKA2yAKs5PhoL0hCB45jmZhjnAkIcGsEXecWne1o74BcYnoNSR1CUEpm9Jap",
+	"vrCoNrYjifLNDFolc3jZti+Za+BHDyyZu93xh5TMaIrc48ovk8yhQ8fi0q+vDzd4RNSDY4xzvMFjw8Dq",
+	"btdvVASTqt4zzSWcJS6lt6Aik5PAV0vRU0vkyPtLrYGVkm+hvOjR0VFC6qjh4PgxI9ofX+dyeKvQ5ICa",
+	"AMNeEodD+XHKi3lVwmM3jNwwoxj3hWAzl7WB7iGfXa4loGsZ0z+JwJraW29sQsMIgwsqRyMolbOTDHwb",
+	"p+Tk6PFBX5xXPlsEWXLsqe61NcN6duPGb2VjB+QKXG3Z3HkxLapN1OEFu7Bzh1cNSP7OsoUdcYGwR0CE",
+	"E9jJZLhN3ktYB9UHohQS61EMGQGfiOp1AZlY+n8AvmIXUZHzNqJNcSYTutGWpthMEF49N2a/ZRGzscwD",
+	"vmuDMlVVVcgksIjVWKa0oFCwNaU3Tt34bu+AXPh6KlVOgFMAtq+jZys8KbmBDPfR6ICAn846O9Cdzkej",
+	"Cn4BBojdCrOEyoum1k7h6ZyR8wxL/r6MRJsmpD3UXi7NurEnbonjIXTnWR3T0mupkxq0/64djJEcnA1T",
+	"0+oZTK4i2v4KhAd8JZWHaDfyBAQaJVgwCqKWqqGVwYB9nBD2ccimGoVUqqXMU//avlBwQwoGxZHXbMyF",
+	"S10OPD1cqZLZSkhwSB2QFNC9vUh+cpSQJxb4n3Gw91xQeM95SiEcbHa5L/zbJXxQYTKncEPdW0+Ojvyv",
+	"g+4SSjOanVUI6qDxU0zYxNo1W0vmfWHXrC+omDvP7gHBbNyMD8G4D+rivvULwzoknE9SDYYf42hY3vT4",
+	"5MTYBXB6CDRuLaC+OE6Ojo781EFHkeKGFRYb3dxVLkpMZalVFEPh5gs6HPuDcLVhix4LTXKIcZ26rHpD",
+	"+7LIjIoAgXCRgCvbHD2Gmh2vTSw9Ic1VNa5hAwOI05nD4Bq5av1+HZBzrQt+XWoLLHs9t+4a4P/iFusQ",
+	"C5hrYkP/13PoStoXxhR6ZF7+48X+0wSY9JH958mTPb+rbu316lE5qpj4mcNA4NpvDPidzHHJUiOnpyLr",
+	"i9T8aCAR3fKUGEMktdoofKX+XyGFoao8txszIZn0kZ4WGfGq6mbwR47nv3qO5/oZnltx2kQNMg+4UIkK",
+	"d02wkjpBSi5czSNQ8g97BygeqtydUmSsaFhzxopK/B26oVOV4CXCeww+IAwJE59ZnXJXruwLMmXBb8Bg",
+	"cSWWXJEUohxzMGmYGd+KMgG96dBWKmznozObm1+v06y0ymuqh2NvMLkYxlCKUc6HOj0gqf2NYeQuKOPk",
+	"hoO4Si0CdgjnlfQFSMyBYZsDs7AFoK6EpIYP2rfJPBvYf4a43kkQ3/HfIAokoSroaQvl6n2Rsakek+On",
+	"1d63xnyqyI4rcRYdl+uSGrHG2QhIIyyLW1VTAFJFBdf8d5alZ2gZIWqZbYxei+nqID3Kfpa+f335/u3b",
+	"N++uXjxPgfSM/n5u9hV796WhjzgAKAcvMzxTuZjtYuMeLQxkBXx4h8GmcxjrM0WbcHDbDSzCJn+upx+y",
+	"QItI3Al6UwvxL2CjdsxJcdqVHgc1gVUG3pZDVVWM2DGR3fjDfpI35uLmc9tOxPqc/PUBpTd1/d1SIpFV",
+	"8oKI0sI0+Ar5ip1W7dhrqh5EtMY06wtFP7AMHfT2RAP5BJEuCGDBhXtcd2DhPNHnCfnKZRG1fN2+7fhG",
+	"Nbv1PfCdajTXi1ynti56O70sV/SW2Zy4MSPM9VHa3XVBq2epU8eapPhkgpVvgTVKnb3pDdAEeY8vLqnR",
+	"8oIZYW0irghtWInl1MVvsUmWYGfVYTTblZGRLCagO9juU2i1ypmoxgCjVmme51gUiEUCZsDKbTVn+rSW",
+	"0aVAV0KAcHc7cy6YM1DhHpfGNr6Pr8maAwuaYsNxCU+BVQcvg44wvdMewLw4/C/zwhDiDE/VUuzxUdBm",
+	"88nKLptbNDYewIaomr8ttSKQkh/KgMDRPpv9sPT2O8N/vzL82zPk8sywAbhsTcdslKRfVO/cufd0l1Tl",
+	"17GasqptfIjEOqAuw8cqb6jvORmQWHC2D26l2jIS6+ayyomb7GJBCbBtDKhh5bUsWHbq84AwFoNWBs+z",
+	"b1QgGC0AHfqWjvfQMIXHULSkjtZTPz7Wq9lJQVyBA5aPT0qI5rucEdoXqW0qVeUhLrVnFtPrKpOGnNtp",
+	"wlFKwSoqIuDp1nzCkr6wc/qBpP77gQdutbkFB+RnazfGJmjphWCzdVTFQ5PPqpDDsiig+i4QmqEX0qi9",
+	"dosa4tkmFRrG8OPF/tO9Az+NujFt5C76LwJrGjzUfeH8GglJq75iaZhcAvKcTQHiEit1Gm4H8ERAtgp6",
+	"GpLmtnkPgUPT6gsjqj327PdRQxOG8sxgR2qxf7/F5nxgtbhaXksChd9EWyRlVDm8xrbdOZyA3Zkz73vy",
+	"7aAhhHr8cPMVbFbN2cipMaMZMLhPPYc11jaIffTQP2fH2FkNIdAyhTuK6kLVeq07M++k9kP+0vZE/RW8",
+	"7quW8h7SfLkD2iz0oWQ7Jpm1KI4Pki4YlelhHpUvkHaS6CzMUzEiYVm2XWuaygKH74tOLB78hgvcnXRl",
+	"7gBHvxu+HsD07zj3BTH149zQ7M+XwbiXzRLysMria2HXGqmm68Vs8udFE+zwk/twUOksG1W6ePG4PP/3",
+	"XRf9mvlWjEUpvlEY2gVMW6MgAg6lA3+GmKlRwR0j4Mqm4vra575gi7CcmAdo0Tv1uKYJ24RNW3FX7UtQ",
+	"bxe51kxkD6axfZZ81+4K24NWo0A+51b1GE3V7UYaS+JbWDaRUc+gDiqbcGFzABVjikCayzkxrJHfCJKG",
+	"LZpSa9H1RfDxglF30potcAWLWOHkeyPyOaSCKm8P+8HaPH6N1lvdaMf1d4lOoJaUavOQYGJgNINRCJ5P",
+	"qdvmFLSEXICw853zOmh/X5aa6HooLlcTzZ49iJpoCcpdK/z3KpUwqtaFpRzNbg5p8GgzkI1KXA1uOLxt",
+	"gP+T2m1IsUzI3rq+wGsHxITAxwKc/NTfPq9BPiYrblyoMmL/i7hXwJZZBjojVbeb6Yw4DHTD3JHSWPU+",
+	"fWCxgi0+W5RIAGKxPUY+rxK5ZJagRFJ1+4UrkXi8RotEMlrjIoeC8fATkHGHWk3spuFKJhNnyWFXBKvr",
+	"qaTWW9wI84WazBtZFTa9fbb/fULOn0f9AzgZf0u+sBrJ9bd9WXUkHEJLaSR20F67LjK+cQ930x+mHHKT",
+	"Y1jPFDLrfIgqyLVEZ1/8DECz1Jf+OKUpwB6ZyTL37dir7mS+E3u8YAhu5ZMlNYA7llufxRpaRcwPaQO9",
+	"Y0alMZzUzOSaJe5sjSpdCveP7XH+Q8+k1eEnbCm0FOvmpQQcXKiTpxXGGlSqKcu6MDlzAWHNR4yKOkQV",
+	"tC8WhqM93/8OJML3iJHTF6mfXai+TRgVyiqAVlmYUUXocMgAJ8AlXPgSf+hfAxkctuKwBVj53I3W22mZ",
+	"GdTstlGcLel9sEQDHA5NbttSioeBYNs6azd8tUO2uTuSZzC3MDuhSclB3dpGFj8XNh0PCsiheRPYEvHo",
+	"xfOwk+Nq0zxQjVzFIAzTZgf7nq5rYXP55p9fl33spr/aRq628aHiKcHBYVZdnfHuCsrXax4txG408lVa",
+	"e8E+cODswBGnTeCTShk3xrN5IcFM0Zwa/g3oDGAR8Szx7yJHtsS1eg9o8nsOFMi8p5740K1WuR0s5a1Z",
+	"6hdnBTiEmJBV5nRDlBRoGPniit6kriXiyEpJ885vlO9YAMzqKTguYC9dxr89P+f1aBxC1Eaw27oeWV6M",
+	"XkvBXqGatkuWALNrEZFmdQ0L3ezdKuscnoFXPopRzyUoCG7PbQXkxWjfLHgfVpyiv+leQz+ASLepOBtR",
+	"5+bmURnzDrrSkhrUyzH0vgcHICbhGq5jXUOqOgDgTY7uj89cz060rHxdT1VDIthH3Rdha4+qaae9RTyz",
+	"vUUDzvXd3lmkGdwN5cK+WxgVAFKkSMo+TtlQs8w1AE4TgA61VabYqwiIxtKLdybaCeAdBzQIs2aJ/TzR",
+	"tHczD2xF//PwSJO+ENgbH7ygAQTxKfJVuPx2n9KEPD4+8c8SJEiiKAdQK7MBPyDkICReyWI6poJlA7tF",
+	"g4KNVNoX6Gf1B3h0VO0h5sNNaHHLbOUmajdQmIX4doiQOzcCx9YfwGYHkM3NsrNa5hqux47nFxY4agWd",
+	"qrHU9jgPyPnmEsccy4aMMWSK27eOzaQu6YcH9+mu4sM147hy8MoCdYkvlFeandxQgi/Rxw4dkS6tjHA4",
+	"VJ5u65g3adWHG5t5CghCnEFRhNURuCJpv4fNIeF28Az+wU7xM6es4Yf9XtrUGzAzZrXisMQfZGwgQxzP",
+	"3Jq/WFXCzfDS7ncrzJP9fpeqhedVX6960bQjguvjP9qZlhEPQl7LbF7XMVy5LNYIAbppTsVtQlLFchTh",
+	"mn3Uzvt6PdeQl3zy5ClW4JofHpH//e//ISkVw7EsBqNCTlxD1r5wn2oJMG9wh2pwDg0hCfBVof4DAV/2",
+	"URMtb6D1mAcloMLX5Y1kWZySxycnfZE6iQxlOgP20Xc+efvMps18BDZ8y6Ya12NMCPjDPHJ8DIIRVY3U",
+	"Mo0UW1GHGkaVfdcXKyWvMQ6tZlMxMyGtYNAEOxW0s5WqDtyKzL5AzStI0oOjsH0YfCNeqAH3So3r427O",
+	"8poxLApnWWKrF0EaDaVQ5YRlRHExZJXK1xdVCToVc/QmYhjXJvgv00HMOh7dT+NAdh9w0h251+3bP09k",
+	"uAsLPs+yFZHhGgOt6x0LQeN78NBtBps7L3zJ6jZeTPLFBa7Ps4xQd1/XFhxdVK9DPpnKYoMGNyulzHso",
+	"LDVsPSvoKOgjjgWjhGfK1rD+Wma2WpVrxfJRkKGIreRB2Tv1ql6akJTm0NpyMC2YAjAGYPk2vwQSqdKC",
+	"/QqSK/VoiIA4ij3PR5TnwLrM3BxyDuIaOgMTxADWDuFToIPkFJ6xEcy+kIUTZIJw8YHmPHNCoZqBg0xD",
+	"NCPQbagmZn3eAqAZ/s47Dp2gw3lU0sjJmRXiiGxLGrnxahH3Jv9eLzaKNNfQhnfIxC+Qxj8PE8fB10OU",
+	"AHqrcApa2NxOWQ9O291dqyX5mNdueNEnp7StSLF5hj1q96nI9hUzVG8zbqzDatHvdGZuLFcq6AvloBrE",
+	"MC8zo/10VuNqDpTHwCAmNB/JwuhLPPPGoVtN7ebE/NDxUMC9r1kVDqhUpaWRt6vKmVtpiTOqiDJaIpZ2",
+	"xYJvlh/1mrfrvjmyZj7OzefqJu2sfJMEM7W2eTXJYOkEzflRjZX5Tx/3IoX6n9votvGaXag+dw+TCLap",
+	"JrO7eLlj0kuTljbnN52FcZOn9IW10m0vEZdu68zX+7KcqJ2Z9MU9WQ5mPT2YdfZZ8p+6XNUXYFF/fTcV",
+	"OpxoVy+ISS47sD58pL3V8/u2nmsSILVxD1J30DF461yv7/yoX3URbbiUDjgsbtEPBpbhsyjqUAcPGV/t",
+	"RHuHnyy3bs/eizrj6ow0MWYevjH2EOgpdpzWtAJ3mr0Hopr2XDr8/mHSkb2l+9noZPV9Nrv2d6s8rk1W",
+	"5jN2H9/KuvNrbSxOXV8JF7CHLa8ok/jcJUgsffts/wcb5q9nAnCtmo2gbAw56iiwbpiF29E9yYlcVQF7",
+	"kEnx5gpmm+NpT58psvuFive/St8Ltrp/24nnFtyMse8wFO7lTyxXACIA6d6U0PHMohopQrOsYEpBWvTj",
+	"vTNXSpAzT/w1NRiyVM5jvbQsPVqjfBGbyKMK3StXTzH9Fvdst32C6oM8G0s+ZP83Vww8G0usrWXE0mwE",
+	"92Pz8gAPTLA12JdL98avWmm1q1itr7oNfCh11Y0XzVbeDf7LytBJleqXTigXaY1L4Y1xmDDQ3czSsWVp",
+	"AQibkb+KZ2xgfuM6xAXIahVaUeq7TUGqGVSfLgNoC5lgc5aI+Gkm42q2sDdACDVWgwMPK7mqAuQI1Pfm",
+	"BchuBStrkO/F1HFKD9L47fMEprt1fvsyCpdXzNVou74b5ddRvnzP5nZtsqqOWuYKmHZotXQBwHojahmv",
+	"CFOpAhzLBHif7wJsrRNbn5XYxGVIYlGEfaTQg6dW5cYdHoLRGE/2zvqC+kxiYwY1cXPMY4COj6FmTNSu",
+	"QWoZfgt5U4jiARzGDycLiwlZ1dhBNvIZKegM+7gwkWHIWy8mgPsU35MTkuIODLSUg5wWNyw9qHuYMQ/Z",
+	"Lq+sAvE+T6faBGF9arBFzh48g6wqo2b3BVfgyYY8IqVpzmy3JKcuV/mQa7m5z597AFEnNyal0tBNKAz0",
+	"88wIECPIbAPOwUgWAy6mpbbvFTLSG5lQc0u9DGvBRnO9LyoHvnvK9lTl2s0KdwqgrcEP79qXujXuHRhT",
+	"F/jwwApk97KUAM6MK1Ex9+8b1RcN9TOca+MFQQIVGDcH5NxnzZG0oqoBz1RqkypsPWj1Xd0sh2GCb4c5",
+	"5RM4KisWh1TYJuf2KzyyI2inLjOWt/SjPeuLddpxkI26cbwByrP4+urUxm1/K1nJBiMw+8xkn+wlTaF9",
+	"RuIQAhENBy56M+GuqW3YCuAQADbMxfNPV8W7tgU2pq0gMZ35TDoHkRqm0lUlvYHu4hsqsQKuBGc59AtD",
+	"eAjSTs+KUDP4UIrMtgoVUvfFlBaVU2gI4S6upIi2AskmXL8FBrQzk9W8/PMoOFVJczTzDBtbrafW1HSL",
+	"i4xNptLMc/+dpZJVakbsJ1tPvOu07gOSOp0ndRBEvv76i1ahYAWE2m58VoNYt2p7LTUKmFGrFwCSfgLz",
+	"0+ymnEEWSlDb4LgGNp8LhFzYANh3mYv0rnXJLdjOH5h3UDrpFBzgJmG5mC3M8kUQLwNG2517xqId/wm7",
+	"8sWWPuD0WgwGONFdFjvAAF9xpQPOvwVKF+/DZwrjRHo1ACrahsgHBfsgb22qPfS7RotBES2la8PoRb/t",
+	"fIyZrajCHLUhPOOcvm6IZ7OGDuB9sNQHA3l2G+uokQ6HTLWyewDOawfxu2qe6uq21mdoERo2fvnj+f7J",
+	"k6e+9sSTBDknqbkINmwGyJwpDtQX1yyX4sZ3EwiQAK0Vm5ivKghAp8bXEP8EapPCvpUEL8W+szm9rhT7",
+	"vqhr9lC2UYpbIWeiDkXYihy4BNDPTGBXyEjm3euoj1usX0DDFVe3DDTPPJAQNTZ7KcWQfTUIevbc1rpI",
+	"NZZ7+An+vyrH92UhJ+YKubYmvoF8DRgM7g0qJfDSZWlAyLUrwlsFj/EOufzOkyHMKJvu7Noi0wxSE4Nl",
+	"AUeC/SJXAhv6zmCGwfmOxnB1PtqUgINod8lWyEKHBv+lQRZuhje+9nmUxQrY8BdYPQoN0ajSxPYAgAkG",
+	"aA5O4495yaAiEJ60XxKcriJgFdiCPOwpY17bF4gEwbUFXfLeVc0nrOV847jgOwb7/zz4dyuw/x8eA/x+",
+	"4PguOX5ZEb59JvEedLNATMC/LnmuoRUnfovbREJgEWxoNKXXPOeaM0W+ffN2/xhaZ0JEUkjL3oGnHx/H",
+	"QTr/HiTx7+hofSpVS5kONjRkBdvKsdZOsv7+fw+Pc640m7QdplHt/FF6HWyL+Qc/V+/8qg0Tv47Vxkm1",
+	"jQ9loMzCTd6KkZIazT+GluqK/EvBfytZQiCKM+Mu9FCp8ZW7GVWt4yX43H5zd8Ts/fs/j1pfLW+JTl/r",
+	"H/A16PKz4NDW0+eXD2XfFc/gKz5wsFqN4XwQ4Dcik1usAavYD4oS6zeoGiDghBd/+F5w7KNulunEEC+a",
+	"WV/BqzDra/FN507JNTINjkgF77PdqqqVOOkbr2cLs5yDfJ4qfu3T9WvldbHXvbXIIiPGMkjrlGIhkTp4",
+	"jS/biKzQef9PEXlWQo0ddR0jeQUWG07L+swjZ4bFedCWGGC5K1xbSa4ZKSAB3LemwUbFTE5zFrweHYYt",
+	"L6dWhSWZdA5sKipEW5xa8LIAdjJ+LEEPntCBGbzCd4JefMG7EvPHvEFUJbEFtYi+F0tkBhUqfOU4XOxO",
+	"nhsFXQYvdY1t7365+z8BAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
