@@ -1514,6 +1514,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1574,6 +1577,22 @@ type PromptCreate struct {
 
 	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+}
+
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -2251,6 +2270,12 @@ type ListSessionsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// Limit Items per page (API-7).
@@ -2490,6 +2515,9 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3619,6 +3647,50 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 	return err
 }
 
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
 // ListTokens converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTokens(ctx echo.Context) error {
 	var err error
@@ -3831,6 +3903,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
@@ -6463,6 +6536,77 @@ func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitP
 	return err
 }
 
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -6995,6 +7139,9 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8752,6 +8899,33 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 	return nil
 }
 
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx echo.Context, params ListTokensParams) error {
 	var request ListTokensRequestObject
@@ -9020,291 +9194,296 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39chs3ljd8Kyi+W5VopiVR8kdiqd7a0tjOxLPxR9ny5NkZ5mFDbFBE1ASYBto049IF7H3sle2VPIVz",
-	"ADS6iSabFCnbs/knkclm4+vgfJ/f+dQbyelMCia06p196k0YzVgBfz6/pNfm/xlTo4LPNJeid9Z7p6nI",
-	"FBnLgugJV0Rpqtk50ZJcMaKY0OSKjm4IVYRrMqJTRr69ePPi8PHBUS/pFey3khcs653pomRJT40mbErN",
-	"IHoxY72zntIFF9e929uk9yJj05nUTOjDt2yW04X52dJs6EIRPaGa6AkjVKg5K0jBZoxqRaggjBY5ZwWh",
-	"2ZQrxaUg3148O/xuzWSYKKe9s3+aj39J3NSupMwZFTC3n+SI4gyaE7qcMDKjekLkmMzNvOZUkVHBqGYZ",
-	"7sT3G+/EW6aLxeHFWLNiecCfuZ6Qh6dPCBUZedR/kBDFRtIckZZkTrk2o1VvH8tiSnXvrMeFfvyw51fH",
-	"hWbXrIDxfv7558OLUk+Y0HxENWsbtH+SkImcm4Fo8Dgu8/T0oD7y8rr+z+Fb9lvJlD58kcV3kmdmH4HO",
-	"Cnw0gYMe0TxnxTeKyLkg8wkThtgmNCOUfKC5+ZWw03i44W7fJr0ZLeiUaXsLLhzlPM05E/rFs/hM/Yxw",
-	"ylRUJGcmwM1zhi56SU/QqRlyBO8b8mxDamihg9ciXyDFTagilFwDzRUkVey31E/ht5IVi2oOFN61KX38",
-	"hY1lwdZPQU1hU1ZP4Qpftukcnk6ouGax03iBB0DGPGdkBI+1nQB8ufkJPJXTaQspuMFH+EjbwPjtFiOX",
-	"hZKRw08F+6iHI/g2xStj2NA1I7i9eBe+OzgiF+SKwvVIiCzgmgC1Sj1hBcm5uWBckYenp23nhYOsudnP",
-	"WM4/sGKxaosy+0zLHrmvN9+kZ3w8VhGeNWGwSDx1ZY6IkblhZHrCeEE0+6jPScpFzgVLkavQK5Bo3/74",
-	"4vAUOUlsSzIYMJzUvxVs3Dvr/X/HlXA9xm/VMUzvpcwYTPb5RzYqzQxXbZUqr+i1mQhzT7dsmntw6B/c",
-	"fPtejF9SPZrE2VxqlIKKwnIqUPoaKacYEwnhQmlGYeIp+zhjI82y4QdWGE6YhroATB/VjWoBL8aHOPq6",
-	"Ob6SgrXM80LYaZ570aA0z3OjqohMJaGqwBV50H/YZVpmwE5z+4lPuY6cpWZTRWaswHvpLmQLSeXwknCg",
-	"jI1pmeve2aN+0pvSj3xqdJTTvvkXF/ivkyirfMmUoqt55RQfaaEq++3mpGRHbtkR+221KXXiKWQpMpV2",
-	"36GNNuVNTsXfkSqXZ2a/wL0xRJ4AvxrxKc2JKKdXrGjZKkvomyp4sNTleeDnwf48QooWjAMrA8VIyIKk",
-	"sBupIedr/oGJtk3DPY3v2qP1m/aOgUKzklWxVTqP/XZzSrqk6mbVsJqqm5YxzVdbDChv2MqFavNAQoRE",
-	"0wP+SbhWLB+3TcQ8ssVMymL1RMqibbvNV5sOeGseVjMpFAOKfFPIq5xNzZ8jKYw5Zv6ks1nO0QY6nuET",
-	"f/5V4V3qJgbde2HEBgMnY8rzsqhUeJKOZMaAvpWmVzkDa0cZ428+4aOJWX9guTYMptg07NPH4aMtps+q",
-	"ny89HzFrVv2+9uwt7IXdILA9RjdCznOWXTP7GOx9lnGzUzR/U8gZKzQ3JzWmuWJJbxZ8ZChGU57HdCGq",
-	"zWaa1xstR5aacH0OVv2MyVkOoqBBGklPltpoTWs1HKu6vbaP3yZI+xGLAfWIgilWfABqSgjNlSRgmJjr",
-	"RHJGVWw2tyFR/9MOUE2xstvl1a9spM0kvClnJtLcKJxy16WZ11mxCEeS56/HvbN/rv6xFXi921+SiGql",
-	"CyrwM1LIeUJEmefI7g2vZwRYvTFrqViQqSwYKA/mKXMh3MVeWnTR6jtxCjFH9c3Yq1qzrDIZnKOk6QDB",
-	"nWfKaHYBR++8D+/fv3jWsgn2dYGRTwwvyxKrj1tDxezDteW8s0JOZ/rITEsJOlMTqbtPxZpy6p37ZXxa",
-	"1mBThCoz5oLQgnkabRwVyCKwgIUE5aHDMTWI2VNjRWTB4oIzjVL5bMZE9k5TXa6wgrzOB3TF5sYaBCqA",
-	"XwdU8OOLwydABdYp1rPOrPg0Kl5xYV/0srol9SvHs3WXDekk6Sn2Wye3QNJTftWr3lvboebeg7g0I/q3",
-	"RTdZazad6Z0ykmH3HXGCvdPja4kLVQT3zhXL3U4Ideb9Xbl8bIboD7qEj70Dt/f07fOLy+fPeknv5etn",
-	"L354AX8+e/7Tc/zw7fNXFy+fP4vSb7u770IQnoUcajSRip0DUzLMSs3oiIHSDpyg4qMzqjUrzCv+7z8v",
-	"Dv9BD3/vHz45Gp4d/vLpJDk5/f7232JC17KoZVKjYjSRxXBcyGnH62F/oWXH569ktojoiInjAUOq15Hg",
-	"JUcFoDttG5Y53IQ55Ohj0Oyjjk62nGUbTvZDm2H4QyGn5CQhfz6B82UZute7OCyXeIxbp93m5kqS2vmG",
-	"Z5cEVmZwELWFRq8IEtJT+MmGd7hBa/VdeZ5xbRRHqeB1hGqMeIA61zeSxagrnTaqQaP1cf5qXdp6QgVJ",
-	"gymlHd/t6HlZwI8Zy67o6ObcTH4qlSaPH5L/4H9BA+8qp+ImqhHfH1kvz3lKixuWWSccOC9PyNVCG1uU",
-	"nD56bKa/nqPejRRXkNmzgo7XS4qm4ZeZXxGIHmB8hNywmQYl69cyuzZ6ycJa2eTbN08PTx4cnJsjmnBx",
-	"TWyUyCwN7EOjKJsFmC80vUG3yBfDQ5EWlj5ex89u27f8xXQmi41NRLPjqJBpNl2rO9VO9xY8kS/wdyf9",
-	"vp8aLQq62JjqG6RZUaWd4y/rlv6WKXCRNiVlAZ93XySszr7sdnlRoZmxmXHRWKGbV/DKFWtscaNCLDZ1",
-	"ISVwBA7ZxxFjGctSdHbDh5Wjfso0XJ7Tml7fcvVHshTm/1pqmsc1JRz6jfPGb0B8cYZ8sRELbgYZOt7L",
-	"3VDm0uD2wq84xrdmsA3ZorFXDIezp0y4gOSGj3SkiR15mbd1Fzardm6NS3hJlrh3rdiB6kIsH32eNxer",
-	"XLRpVBaFWTw65LkgsshYAbGCSg1Cihck5Vm6vCXulZuyuxgX2FCgF+wDX6FU9r1SaeaIjhiMVKKcO+io",
-	"4jhv9zZkXXnKKwL3006qzYsfrdAFHa2QPuj4WDKlXs+YuHjzgmRyVLqQef3tSe/j4bU8tB/+qqQ4ekvn",
-	"3pmW9FCjzS6dndk4841tFfZxxgum7C/qM37lXT1ck0wyBdwJf1E7IqOKH2rzxlbvzzZqZE6vWMSh+3w6",
-	"04uItzDKMQv2Qd74HVleX+LCG+YtV7IQ5FrKbPvVqZGcrXUav4OH2l3Fl40gS0LURM4FkWIUX+VcFjdg",
-	"im97HdArYv3KuIbGW91xNOywgH5qmx27N88Cf1FDNdWajiabsSv3tgv/2xjnqjKP1qUynS95oee0Iqy1",
-	"Bz+S0ysuWDbkImbPWc/qFRdgK5obxRWZ0UITOQ69qvgFF9YB/uwnm0TnybEs4TRWT6jOR8JZ+rBWbDOE",
-	"FHxEc+tnTqwLmGBCxjXTinAdJcDNGc/KcA04y0ohIJsxY5kx88xnNuIR7pc1iI52y3puuMi6EuB/mGeX",
-	"XJvNjAgVD3qUQvO84mOW2nZz2FOZIf9cuzFBsKtbLGEp7LUUSsCwmw23VLG9DNKQ7OLR797p6EBKO8W/",
-	"YLGkp1rwAhJyi4IzBU7JE1QqNtGDjO7apgqZnQ3s1SBa5BxDLdmyOR0xtFOkyBdWqzOXHIx7WmMRU7og",
-	"E/qBgbP1iuVyTk46akYQsyrNfWzZJ+cYR0PJHhP+htBranRuZQ8JolBzrpAZnZzukBv5acZ9bbWJxuZo",
-	"frb/We4t7Ec1KRjN8wXE97iN6+kVofjm9XunbRx+I1W4FlOJaB5lAYoHoRgJIUrTQrNs6dLuZnu/UJc1",
-	"SIAksBNq+TxhQjOeWHD1KzEbsgvHj5OathPjbC3BqqaO0bw/9WtfMXUva7d1pkc0ra0jnMtbvWrE/7Bi",
-	"uH7MP8p5kFOLhRdQkxG6eDJeoEGFWxLsXtSx40b8iavY6pzc2EgzjYmPIHm5Jeu0kdlsfgAZcVY/tQkD",
-	"OVW6g+BsbjdMvz6LVfv/utILItKdOh1NUZ6RKwYHIcdWR3QHocoROujMTaQ8hz9KAek4K4/inY7XY4Cu",
-	"FJw/prqGQ1qvCtwIxYoPMKTlZvh3oJBUN2XoZhXQSnWpzKdUjFiOK8i4GtEiayMnPh6/tEpCjHitu4Mr",
-	"9Pl/+6NLkHVLePfq4s27H19f9pLem4vLpz/2kt77V+/ev3nz+u1lSxS3SrYOosKY4m2OXAoW/xk6gKmK",
-	"cVR0uBbsV/D8pQmZTxY1R2pOxc3QulNdmioXUJjivKrunxhNCD7g2aoJxd3bfE31DKvCKrYmKyGschjY",
-	"0pkV7gK3Dx185vBo50wM+NHKRIz2FIzwt/G7WN0+ijtwbnN2zJaMeaE00XNZhZqMcjmWxTXTjetapbzQ",
-	"vGA0Wwxn5hIJ9I+Lcc5HaOojSURP8DlmnLRSP2gYskC/rk3eJ5BBU5uJnM5ypuuMo7qC0YHd22IFO2BS",
-	"NooMXAovMQba1CVp04IRPZGKeXfshOdouZAUtKGhk9CK/ZaSQdnvPxhh7Q/5n//674FImcjqz0BdxcHR",
-	"QCzH5aCKQdt0jvWOBjOXRi5aF52vMaNWdx/PmbkmRSkU1M0gGVEyKqiawDIexB20LTMPzBI44lWuxmDs",
-	"+3Awzmhhtn6V4Q7BZ5c9ptFJWIqMaFkz4PErszmPd2h52Pltftb2h1rKfDiieR5dGuz52Jwwydk1HS2w",
-	"kvDHF4ePDjrZ5Es3YfMxtiAia41sYC9048+edzgevblVJWW+k6ycqHO2ClgsUUX8wGP0HWEfSciA7CL8",
-	"nsUOeZmV1A4luOZrLQu/59sl6tQYZzyu+qjfh0QRFXdbbslL78hidnaFnQsbnQkZM3dMs+ycnBiD6NHJ",
-	"6Yq1O2qN+lzMe8BJIWXu3rZiJ5sx4yg1RigP5rCSMHZhj1VawVdrkPklbJN50JH/OaWtOccVemmTZ7YZ",
-	"a6Geh+baOTFke1VqkhojkovrFNSuMRc0D7VA+y3aZJvqgz9wlmdBVc8GiQhGX8RUq3khzX+N8kddab6t",
-	"+z+Ihd1jVt87qORJQBSyj9QsxJhVuMlpQlJrepo/zSrM/wtjIsIHUg5zKa7T6D0emzUuj/i3d69fkZk0",
-	"grNA9nDFrrlQVos9NjabefkxlM3BXzOqJ6lR+VJbsxMfMKgFWd4yYykwMcJqY1lqo2rbEL8xB9fzDlxO",
-	"gvtYDRajvh94zjAXOj4Xa2TLMSgdY24OANLtnEJXsJk0YsuaQA3pYvTeYWvADC1jZ6annRQmdJ3u9p22",
-	"sN9JwZWBjSpvfLuQHR+PfehjXdk3Vn3bH0kkgfYSDajutHXKOaMfmAIPNGQ0GioKqtKXYy4wRCnoB8ph",
-	"r4bFSm9G4EdJdxw2zLlgagghy1XpFEKa2wcVaWpLLRhHMpJa732suvJy5wCIu302AOKvYOIkrJJlMWJV",
-	"ee1t0pN5NoR6z2VFT/l3JJa32VKHbocri8yInHjIFuJ1hNtgjZ14AnEn0u8Yi5vFK/eRFsG3122i8J6h",
-	"LkoxovbMI+HHdXsU5ejmV8MbFklPfGXWl3PFMriC3x9Ef48HNtzQkWF/VYNvaDcgdRU6QyycHQb4cCKb",
-	"mwH2h1147zt41PHepla/odKYNUNEjogTVxTtTzS4OnVZEbLzJcmUNKSfo+JlKmznvg3WX2eOTQbW2JLY",
-	"mdS3O0Z0cZKqSbrVasQLsXG2akzHAC50JfWEKJ4xBU40o3aUgo85ywjsofP5kws0I6ZsegUZkaWtvUQ8",
-	"lqjDsKmZbKF47E+vWCkDA050TkrDVly+1YKMqIDsZ4abwLIog/U5uv0diMn7nk67GPu5JrkSX5rz0JW2",
-	"dJMPnY62VUhUuV41sVyV2jxsKbRZ5mgt3pgVHoklH8ISy4pd3h8ZzXE1bTavMyTlTcRE7G7q/siVlrHc",
-	"xQlVw2kUI6xSbm12l3kMtQlGMD5tkVcchFVcv82p0nH3qq0rtVwyIZbQq0gGF6O8zFpot1XT6+5asbsS",
-	"JChH/StXLShq4F/BL+v+FZlnFgjmvA0cYFv38YZSvkkhoUDy25VUVFBfcXB4K4jqZZtFfUEKObfQJ1X2",
-	"oAPyCmHfINyZQ6ZkzCfh+f4OMjfNqEM7alxtlnNBriC7zWgltkqhFlDzErqKp4DBZziIgio3MmWFrYEz",
-	"rKBz9l7gFIhQY3fdbso0zahei+3y0j1nCEXmbP3zcNZvzaOGHKngmv++yjZ+/+d+v9+H7DdAIRgZtizq",
-	"mbgBt4gyCsyMgqwozywE+wAAokbuNXMSO/KLzVVmPeHixpBeF0G1oZoc/KA7B7uUMn9K8zxGLUGa3G4s",
-	"jS7alCUQp07tInZU16IhYAOkaicU5qv586lt5pJ6XuWk+XsS0nJ7flmDfcSYItT+qXZNvFPJ27I30H4J",
-	"dwAyVZarbwDGzXCdVZ5FyOEsp46TmXlR5GRGllsjYGN3IuKJLvv/NvYhdn7R1gp+qzYd6DsQDqn2xism",
-	"bUzrq3ctBtve9C8u7fy/ppewu20DCgCAVSvthXss+UFzmueLYSlUOUN7ZBXIjy2mwbwvZ7tB4VT8bFsc",
-	"c8FJVt65Lt647q+JOOxW+uRaPFbdhRxyNfRBLQu6iOVlfUdxv5H32YQepPhxbegEcuv6pQNn3kVkeInb",
-	"f7UB4toJL1vDm+tpG/o0m+W11h9XjRuf9CZ2z77tmj9sgz9sgz9sg89oG6xgEQhjt2Hey8beLIceLepo",
-	"L48sxrIDf1kjP/2wa9fTluTe1eHnYRk7lwVuhg3TxDVcpzlUGC8rvV7VNm92nq02z4V3lr/kfzkP8/1t",
-	"EGU3JctNx9eG/qgmWZ30YyhCX5wUCrnyim3fIioQZC9yn31vTTVVoZOtT2O8A1tv3PIVXH5XWlONhzcv",
-	"kNnzFVdmm+y/bremJdNrcwrrSC5WNy7YVKJF3k01btuYt5auXbCnVNDSgCrFlaYW1AkTmxdKs2k0WzA8",
-	"meBdFSytpzWop9J8xFreU23bBvgwZFwwRnBpoPvWoKEIVQFAw9/evX6VkIzN9IScPD4i6adb28YDmJ9T",
-	"4MyGYm0LIvljaQuUnFE1EBDnnAPURWEMNIHR5k0gaYJvD9UNnx3KGS730OYe4mJtF4IIYs1nUuE3TO3f",
-	"X5EyypOM2I3Yul65qg+oFLbtyn3NQb0NEJz2eWAbAkttAnvWimMW7IrfqTUpIuGWGHGxvC0goCJ5v/z3",
-	"qohsgxPeZi/vsDkBohusY6MN2YUjZmmDv1pHjFnJO/qB7UpKv6TFTSbnokoJOWmV1zF4wOVtsl/WmxkB",
-	"8tqTrshrsphNqGDZGkQWh4FH5hD7tSCukNeOOh/LuLY6QAYz+G5bmJaV2JyNo3R7HT2+gk9psbDdX55O",
-	"JB9tepR1x0dTyDvTzdKoYduWPMeyWE5suINLoT1zIb7wbaok3v7wlDx5+Og7YhujVF1MMNPXKh1gpqa2",
-	"dmLIs7TekYyMZMaCbgM5V5plZkMicbSRLmPpuiuhQQEiN0VUqyGUU9ACaivmDv5GlnlmESS6MOcOkSq7",
-	"oU9dsKoF76pWNAFX0rZ6oZpoSTKJbGyOqS8Q2jgir0C7W1tagd53Zv4xhLoK1bZvvoHj0NV42ziNO0Lp",
-	"EOyx/AXrzeDlAei7v7ctzq2Kl7OikEXrbAAeAAKHQyz0SRPCAOvBkdkYkkaCIpyOtnhQDhSZVe5QZzvw",
-	"HUSovQ36k8XXAuARw3GZ52myLX0qQvNczjuncc2sqt0tVR8U8wiAF0wf0WlQR7UkASDciK/A1cr0rLUN",
-	"W2bIbYerWKadR+PJxpTwW8dcu+WM3a00uzEfD9vUbc+tfLEFd21737pmrn0z4s23f1O0i/dV+LvCvKh4",
-	"eYuSQfMSNN80bPsUj6XuEGALN869MAjcW0IJa0r2eXTxGfhjw/H576wT1zATL8WYC64mRn9iI8ZnWtkD",
-	"p53bDeylZVDIJuzTjcsZayjUQrddewiFNf3LtPfj5eUbgg8cxYGDuc5ZG4BgBim6c1lkLQ7HaL15Whbi",
-	"7JpqNpGlYmdWTp0hMoh5KfzF0g59X2wdPswxKMT3IF62MjK4gSv0uafRclTIYcLmcrBgbCKMjegSp35d",
-	"LYJN9M4wmhtKY9nQjg9gTmFL7AyJ8YpnGaDJCqmHIK5riLLhp9gssPYJVTe1D9x9qj1UFvUPgAjDDxyg",
-	"c+1DJ4LDz5jQxaL2iW/JG35YaUm1Tz0sWu1jV6BTG8cXpoSfBnGFxhv0RGbwkZX/wbF7LQEOwGdcDKcs",
-	"49SlakykAtusVCxrQM35W+o/r/4ZlztwlsPGl8HZBLwu+NSFpWvbFwAJVZzO/6MaD/8NLk1/SgGkV3Vs",
-	"xpD0AwuzZ/NwEGisN8wlkKs/2hARrHbe4RdAirQYTbiHEXOnPcopn7L6uVbl6vDDYA5+N6uPgIKDfzuS",
-	"CT6q3hx8WF2j4MMlpTmg9bq6iTZVTdU0hEU1wwfhCXDeCpoPQVXHWx4er5aFmSocXMwJ/gZG2A7Xo9pi",
-	"HjNZXCDhpN9Z868HaJbgobvDc/hWWavAlC9CT03XeKR33izpJd21ke1CNh4neBsIlU2BebU05q4F0+I6",
-	"IYyOJh7ZfNeenwZeb7Pi6SYoedKofZwToMmW42r0heQFW2KI8UxAC2BtmMI3qmmvgAn98KDj0E1v1hIJ",
-	"x9SBt6g0rgHZhf74xPNpPKS58xNSdYNeGTBXHZ4eM4yCZXiOQLOwnO8Bz1jzKap2RtujiuRSXA8EGo8Y",
-	"osp4lsD7qqxhwaquAzzDqinogwVUEiuIDOAcrcN8O+iw/eHQe5Fyp/l5tJO7vaUzJn48ccKh0N5pDl8L",
-	"XL4qp2v93HUGB/nm/gq5V8ClON0VCvlGOP7nDQRMc5dnRSla0AC+Dix/j796JzL8oyPAV9sRoAHaeycy",
-	"sIDBd3vHHx0KNu1QcJ9dtY++xr4Id6HHr6O5grPm77TUPzo0/NGh4X9Nh4YW3tmmrNaEW/2+NaySZMmO",
-	"igrZugFQZ1YNC6WhpcXtUvDNbddtvRXnbbKwhsE1/8AEwW7HxnCdMTnLWUsi8T20bn9bvWY3/fTRs1nv",
-	"4teNAeJdXWKAf/Oth0GC5nJ045H1qaZX1EiB128ABLx9194UkNbb2Llz1CkAAcUX5a7fzqCLv2tRt7Ts",
-	"9s3ekrZwBMVGUsR8kA/6TTeNzwN4YMtFVrUSXZ6rzHNDpttN1nCXeMHIpYf/r8HuXUumVuMZrW+B6gf9",
-	"ZeV64iUurTXJP8o5mVKxqDBs5t2TJneAlHNGSmEDENtIpqqWdWUJzFsI8SztympolZc1RJTKqm+g5u+s",
-	"8hXoxm3nhrvf5fF/ZbBM1YWyoRuJ6hq976J2Al15ndO1uVg1Gd8KI4Dk4QGWeMfZlYoVwwAZuJsM8oVl",
-	"64FC5YwJAJAIsiXBMw19T1DlrZqddMghWMIddsQeEHJjXTXEp2pzKwVzdXX7WuQTOL14OnWIMrZs02+W",
-	"bI3M54vH6mpJwG5B2mrdz5ZONBXsuEMXheBDAYmF2CQmNAO5sp1f4CeyqGDL14GVx4Kj71yX4GZ2cM4+",
-	"sPwcYykTmWfKemKYciTOHfZ4v9YvyhY8oaPVxtrj7bXeVXGqO/WhoaWWw6IU7cXprrm51d+47awzoSJj",
-	"GZFlS2Btn2U/XIxogd6reH62AF8HOLQwaxnzTo0Sq8H78SQOgdvFPWx33nmH25UVbCRk7xiQpYcednoL",
-	"kITTWc5Jv+uli+ETR5rMtHZxmVIuqiy6XXkYMM+jvW18rVbKbQz8CD1SnVvGbxVT39R1E88u26ht+eYu",
-	"lyonxEHKbAEqXPlSrHMl1mum3i7Gpqk1hq9EomcTS5evJmcbFLBZxZqr1vg8TWR2G0NqMImtW0C1UGG3",
-	"JS0TU1spbxwPtkFbsO4VBxdv82l7TDoxzJVhQecVT9RzidEHgH6yRmKVp8hFoKSZP3nGhobAV0nFXdSy",
-	"OQH71Zaw2QVsU2y+N6VgO8a9/R24bd+XNX1JHb26PjcVvU4KxuJNbqqmi07HtLoc/sUz5LGUayjlkcWQ",
-	"i1mpt2uKE8A2rUBTqzqULiHvN1s3flPLEH558eJVL+m9e/+Xi78+f3UZncKluYbLCqjLsozaODZBNqow",
-	"Of1ATm1BVF1TMLfeTBpDlEaDfv73w846wzb5EMHk7qQHbNAvrEMpzat9V8X4C7dThWb73tKNt1TqSrgv",
-	"SS9I741sY430NlNMDJ1vpZWspKCLGjBE1/zSO6sOa7vA7eDMcOi2rdyFdAbW89WKZjP7reTySta6AbXF",
-	"Q2dbEkxMyML1X3rV2x+ekgcPHjxJyPvLpwmZ8lEhbWwmIek/UvSJNFh6mEOwLIJc4KpRh78xs6/H3toY",
-	"Ltckk0wBsjn+4j4a3Ob0KpbZvZEIKtgHedOpbS9X5FrKbPuFKecWW6nkwUM7ExA45pKgwJ1rcPvgqGv7",
-	"Er2phr624v11gupCgi3HvKTnro2B3/MB4HCtu7cTdg/X/Ovl9w6qbFN2f11O44GfS/ZRh+1l2rBEYvrj",
-	"6xn9rWQWOnvcEaBN0OnWfghVTo02FtEoY1cZRkqCxUd3tCwibP9L60wO1VdFOdNDn+zTbqwpOWUQt5xT",
-	"TEAPSlqUljMsr6A3rCrlMFoiEXIeZMzH0GI3boi2VW/utRzHnFm8N20EwtT6HWM72Nanuo1OtmLfG/DC",
-	"6KA74XqGyL9eplcWW/c5Zndqc8xa57PG6QMZmffZ2RhoKBJANJ8nJJdzVpARVVDLbhE1ozqyNfe7mffL",
-	"SBDR1LvKB2Zx+IH3GC6FDZWFnIf7cFWqRZCmWDkGzbxYMbWdDV1VcGw3/l7lmzbUeTqjVzznUbva1adw",
-	"ww+LD7BjgmSSXLGFtBVpmDtVYJbiZhg36I1qrwLgPsH8quS5tgnXsqiaQbfoaIaQV0N8CTZnSpMpvy58",
-	"/VR7Usuyyyt4+eorHWLpwWqX5pfUzyB2v352euQuzLHuwsopJt01izWgeH4dW8mNuJ5Ut6ETUgr+W8nW",
-	"h1zgbSsnuQs5U53cVypsQMsZlQXXi3dmTRbMkdGCFTH2CvmnZr5/dVAfVTaGReUyDJe8f/vTkbsLoFXh",
-	"G/34E61nvdtb0PTGkfrH6vUoVMgV03PGhDXeQKMbSQikYBLSGVxxxmao/40Zy67o6MY9Py+4ZmZDqcAf",
-	"fAPNjUUClYpaDQSWCiqiJCa8YN6DTSUnBaOjCVP+54R9pCOdL6AkF+t3q8ELNpIFJNHMXQEgTtLV+fJi",
-	"IHz6FFYAZ3IuXGXgmOcODc5lYg7EQFwaRp3JESj3LjAxkkIXdKTPbZgC2LgZBrrJQQ0ASN9rJlhBAVWu",
-	"kFPC9RF5kTGh+Zgb0ajK0YRQReAsoWCIFGXO1EC43Gem+LWAeRySP/3pB1lM//QnK1ET/NnBGcDyGgJI",
-	"laA3bGgEcJqQ95c/HH5/RAyHwmCX82aZR99fPsUy69CnhXhg/0iPyGvB4K0DQSym0gwaM4BKW9lx3xs7",
-	"zmasZMzc1MKVlj84he8QQM6nHlLoRHkNevE5Nqs1HymmNRfX6uDIDHhBwKxwCVBGlCPw8IQqkpWzHABf",
-	"HEZcQnRBeW5o0jIrLgCUAjfA8K4ZNdeTqLIo5DXV2BvXvBnmYYbMGJtB0yYqyOOH5ruH/T5Jl2Bn0nPI",
-	"0XFTm7M8P8QnQPWaF1Jcw69PT2N4crjlQONmVAcrZ44OoenSI/IepXCFYigyYiUz+a0ENDpa0CnTDlcZ",
-	"iMi+Sh2RFyhP8Tu4L0Qig9CPH9r99esiPEPOMaN64oj7Yf8hNjRS5IYLcwsM7WF/NEd9Dw7g/bDj5mG7",
-	"15AapPgHlmBNfuZBjQiqrCILcH7Svz6/JMcfTo4B/8Ms/hWW4hKuzER9nyNzRcfm8tjGI1wRCy8D7zen",
-	"UeM4ZhjfmORqQd7/+Ycffnjmn7UcAJ61q/sBUYj8+h4e+CsTAk0qPEHqYIzSkcxYekSeA9uy7b5cfWUd",
-	"gywJagO/geWZE3Ve2qkxPMxv/nlx+A96+Hv/8MnR8PCXTyfJyen3t6mdJbR0clN8dHAGjBFiL66Rs9J0",
-	"oapc8nOSGvmVhjtWipwpFcAsOqQEsyJ/2Ko66+9wLwJsb3wI9Q3/2PcHbgNO+ye2B9VPcgQXwN4bu3lB",
-	"qb/l+h/NeBUwpzKc0NZKeTvitN83uwYyyDYftZXbtvc15tC5nz3sP7HzvBiNmPLTPO0baoK/YAcJCkkr",
-	"Yw2LMTMFHyEAyZWKFSlBRC20rcJ/Q8Jjek7Sj4cehusQfpyayRqWjlttNHmzlqA7HVU3kFxyRIxFALub",
-	"G7qRpVY8w7RimNU3ininJ/EVLCwDOMSxA6wQUpshYS8RriLnIyYUq9S83sXMCFTyE35BTo/6vaRXFrnV",
-	"DdTZ8fF8Pj+i8NiRLK6P7TvU8U8vnj5/9e75oflNFXypVIagiuys1z86wcfkjAk6472z3oOj/tED29wL",
-	"1J3jCTRR/t38fc1ieDaC0JxT4C/psTHPfk+hCOjkIag9LAPwNjw4lIloZvotfpH1zsy7bbtmqEObSbMc",
-	"M9ppv9/AQKYzFC5ciuNfraGJSufajsQ4AuhWzYp7wtURxrvG1FalxF7l53bssUIDPbF39s9fAs9k74Wy",
-	"EJTSELfZqA/s38m3sGEHkFN3rcC/4BsPLFFo76wnpECXBG5v61GgjqllCUxqqSpr4wP5iX9ggin1r38k",
-	"WxzFlOmCj1TrYbwpwKfBSttOkn10FaZwGN+bs5AEojNWeYPTG0nDi0APdSy49dDOwZsCStlAuF4Zhm9S",
-	"FN+CFU5FkHPbv2HpkF/adaw9Y7OK41lOeeN0m6bWbbxcA0bZ/XG+ZTSzUtKtY9OTtNzvyBFuy93qfm+e",
-	"Wrvjbwp8HHu7O26c+KYHBtHetj00uqgCA+AOB7Cg03ynB/Cf5oUbHYCbwkbk/Rl2+j8vXv60xU4XjGaL",
-	"FbLc6Dqh3EgMP5rRwvbFxV3xTQLATpDyRhkFGdQ6Y91jTUQpVCV0HvUfkDSEuwVVcCDSt0wXi8MLY5qm",
-	"tVwBl+pobECl5Wxm/64JNaNkzemiXajFOZ7ZUf5Z5dqIit0TylMqvJ+Djxg61q1FrLaRcB9OjkFxPrYe",
-	"e3X8qYqm3R6HxYxRarp0NoI1OKiqbMnVr0wTSEZAN1OlVEM35seRK2+knS0XVBfqAsqbID3eWuCttYbV",
-	"I1j4pnq3ydon7UgO5H3t83/BIrQOT8JF6PLgMz4eK6iM3B8Bc6VlsYhR8AU4Yp1ndoIP7oSgK/fqP3+5",
-	"jct5OxzCEXqUxIC87QNt9I3Fb7ebkofN7wZcGHs5qmDU8ScPEcuz2zX6uQW3VMisjsCRky5DCqdRyfas",
-	"gjvY28lXEBJxXc7N9T5OnJIQ4MGecBAFbDlkqHjc+Izdwrsc8nGAhwKRku1HAuyZCLm8Y1rn1q/usFgC",
-	"OM7CgmFK5fHyjES0XsiETOQc6E3mFkSTK8IzNp1JQyJnJFXlyLWY+Nb74QdiAgic6DOH0PW1ZIpIYcHn",
-	"UD5DesRBQlLnM/0W69WJkBqZ94gVmnIRvIeJTBF83vzSBTJh8IHwC7tiaAOlDXyZtOVVR+TCunRR+oNb",
-	"+AlJK1znNAnoyLc2Ggj0lVV7Cz+Lgz2nMV0iIIHavQSR+xeZLXZ2JS+qkRwIyG09qGUb6X12puCbf2Ak",
-	"f68c4h1doKv4ikGhP1Rmb8UvbGn07dpLj/Swpwv/1Jj7GeFTwGnXLF+E2AUYhKuAi2xADG7tGXoMwHtv",
-	"I6Oo5XkgXTWzvmuuEcNtIL599tPh6QGGkQBtko7APTGasJG1AzRVN+gSD+ozneD3eCneBeqDa3D3EvTd",
-	"w5sGoo5nSfi4nl6coMqvXL6MedOU3rBaiVFQWO8vvdETISk2q93/gWgyAAyfYVPZ+k2vbnnSLO3H5umK",
-	"afxJE7je/EAQl0A/EFBMBE/WoOHj3ANH3TfnwFE+E9ewo0eVSLfp5yF1T6mh+QiFWxTwvfKTp4W0IZdK",
-	"GBlVjO6Jm9jMoT1xk79UrMOtAiC2zgDyzGxuatOq0gTtNKDpI3JhG4e33hKCnOOcUH8HByJ2CWtCGKvx",
-	"o0a53Yg9X4UGnNwXKkATXwULbHrPJP9XDjXSAQ4bUMddyH3Mc3ZoY3/Hn2x53Cqz6GdvEEH6+dyF2Sia",
-	"mTkba6Pgovn/8MBaTNHGKHGjKUCy2uMBh3hZ8SPG2d6P2WS2x9fpCmJ7qHS0kbczn2wn+8B4woyB1oM3",
-	"iodNLITMFXg8MdNtZiyMZCk0JIT4JBj0SEI2DjRFxIQHTLdpD2jBfPZIBHaEFgLA/dgzAfzElcvQgvHg",
-	"+GUxYp1dgHj89gydT+74UwVreru5yLJOMyexXAZ3QycIsyTACbyoZUm4/vFnBPMlXId4UEDtd4nNMDBP",
-	"YHqNS6mw+RhHJHWNUNKBsJqcquV9QNLHDVvYCn3zV5hCJufCTg611AVkP3m1BRMYDKNCagBaxey6meHt",
-	"RwMBHGypCZTRJnMlHZpOiHAGeqgE88Dw55gQxXLjqvf6PkSofTsm4N+zAPV4cG0RRtyue7Q/n2fGmCIV",
-	"Apy7Xt413k1iRp3hFRBmvD9ArOkfuk5I6pF1DUV59wbAQrV4VaqeFJigaem7YDSjVzlDY/HJwRF5Y5UT",
-	"D1UPz30LCZlXLEc3jG8FeoCeJwW9al36pk8M4ghUjQAt3yjv2gVB/yiqKeKOvPNO3wa1PVzeq2cIirVn",
-	"UsBRKusx5LX2dNcJ26iIBEax1OCuziiCrtHUQpQFMRNgRqdxedi6j7u7tR7wJn5rw56be9eJtj+b7WMF",
-	"28m6JJIRWIkvyOpKwd1Kl0olAYpQs5QICIqC2DKrGQiXFpcQlitGHvYfkNQ3Y0zPCR1pYw3Az5XTHccF",
-	"Y/kCuxNjHVIaeH0hFdkXIwW1TGcDkTP6wXAKPWFTbw/Gep9iRATxuknqqnrAxVPzxeiyEMZIwO/RB2z4",
-	"h/UJGRPUo5TaIAuwkpP+QZCEDhzHMjHHOBMQ4NYIusotcFz/4Ii8w/QakjrwopTM6Q1TA2EBd2z7GuXa",
-	"YLRL5vCy7V4y13CZ7lkyd7vj9ymZ0RS5w5VfJZlDh46FzN9cH27wiKgHxxjneIMnhoHV3a7fqAhcFhhP",
-	"2JZFjolLOEtcSm9BRSanga+WoqeWyLH3l1oDKyXfQnnRg34/IXVAc3D8mBHtj69yObpRaHJATYBhL4mD",
-	"yPw448WiKuGxG0aumVGMB0KwucvaQPeQzy7XEoC/jOmfRBBX7a03NqFhhMEFleMxlMrZSQa+jTNy2n94",
-	"NBAXlc8W8Z8ce6p7bc2wnt248VvZ2BG5BFdbtnBeTAu4E3V4wS7s3eFVw7i/tWxhT1wgbF8Q4QR2Mhlu",
-	"k/cS1vH+gSiFxHoUQ0bAJ6J6XUAmlv7vga/YRVTkvItoU5zJhG60lSk2U0R+z43Zb1nEfCLzgO/aoExV",
-	"VRUyCSxiNZYpLSgUbM3otVM3vjs4Ii98PZUqp8ApAHbY0bMVnpRcQ4b7eHxEwE9nnR3oTufjcYUMAQPE",
-	"boVZQuVFUxun8HTOyHmKJX9fRqJNE20fai9XZt3YE7fEcR+687wOt+m11Gmt68C+HYyRHJwtU9PqGUyu",
-	"Itr+CoQHfCWVR4838gQEGiVYMAqilqqRlcEAy5wQ9nHEZhqFVKqlzFP/2oFQcEMKBsWRV2zChUtdDjw9",
-	"XKmS2UpIcEgdkRSAx71IftRPyCPbk4BxsPdcUPjAeUohHGx2eSD82yV8UMFFp3BD3VtP+33/66DxhdKM",
-	"ZucVuDto/BQTNrF2zdaSeV/YFRsIKhbOs3tEMBs34yMw7oO6uG/9wrAOCeeTVIPhxzgaljc9PD01dgGc",
-	"HmKgWwtoIE6Sfr/vpw46ihTXrLCw7eauclFiKkutohgKN5/T0cQfhKsNW/ZYaJJDjOvMZdUb2pdFZlQE",
-	"CISLBFzZ5ugx1Ox4bWLpCWmuqnENeytAnM4cBtfIVev364hcaF3wq1JbzNurhXXXAP8XN1iHWMBcExv6",
-	"v1pAo92BMKbQA/PyH18cPk6ASfftP08fHfhddWuvV4/KccXEzx0GAtd+Y8DvZI5Llho5PRXZQKTmR0OJ",
-	"wJtnxBgiqdVG4Sv1/wspDFXlud2YKcmkj/S0yIiXVaOFP3I8/9VzPDfP8NyJ0yZqkHnAhUpUuGuCldQJ",
-	"UnLhah6Bkp8cHKF4qHJ3SpGxomHNGSsq8Xfoms5UgpcI7zH4gDAkTHxmdcpdubIvyJQFvwaDxZVYckVS",
-	"iHIswKRhZnwrygQ02UNbqbBNmc5tbn69TrPSKq+oHk28weRiGCMpxjkf6fSIpPY3hpG7oIyTGw59K7Xg",
-	"3CHSWDIQIDGHhm0OzcKWMMQSkho+aN8m82xo/xlCjidBfMd/gwCVhKqgATKUqw9ExmZ6Qk4eV3vfGvOp",
-	"IjuuxFl0XK5LasQaZyMgjbAsblRNAUgVFVzz31mWnqNlhIBqCm9CLaarg/Qo+1n6/tW792/evH57+fxZ",
-	"CqRn9PcLs6/YhDANfcQBdjp4meGZysVsFxv3aGEgK+DDeww2XcBYnynahIPbRmURNvlzPf2QBVpE4k7Q",
-	"m1qIfwEbtWdOitOu9DioCawy8HYcqqpixI6J7Mcf9pO8Nhc3X9hOJ9bn5K8PKL2paz2XEomskhdElBam",
-	"wVfIV+w0ccgjdVUPIloTmg2Eoh9Yhg56e6KBfIJIFwSw4MI9rDuwcJ7o84R85bKIWr5u3/Z8o5qNBO/5",
-	"TjX6/kWuU1uDv71elkt6w2xO3IQR5lo87e+6oNWz0qljTVJ8MsHKt8Aapc7e9AZogrzHF5fUaHnJjLA2",
-	"EVeENqzEcubit9i/S7Dz6jCandTIWBZT0B1sYyy0WuVcVGOAUas0z3MsCsQiATNg5bZaMH1Wy+hSoCsh",
-	"drm7nTkXzBmocI9LYxvfxddkzYElTbHhuISnwKqDlwF+ZO+sBzAvDv/LvDCEOMNTtRR70g86gD5a2wB0",
-	"h8bGPdgQVV+6lVYEUvJ9GRA42mezH1befmf4H1aGf3uGXJ4ZNgCXremYjZL08+qde/ee7pOq/DrWU1a1",
-	"jfeRWAfUZfhY5Q317TADEgvO9t6tVFtGYt1cVjlxk10uKAG2jQE1rLyWBcvOfB4QxmLQyuB59o0KBKMF",
-	"oEPf0skBGqbwGIqW1NF66sfHejU7KYgrcMDy8UkJ0XyXc0IHIrX9rqo8xJX2zHJ6XWXSkAs7TThKKVhF",
-	"RQQ83ZpPWTIQdk5PSOq/H3rgVptbcER+tnZjbIKWXgh2jUdVPDT5rAo5KosCqu8CoRl6IY3aa7eoIZ5t",
-	"UqFhDD++OHx8cOSnUTemjdxF/0VgTYOHeiCcXyMhadXyLA2TS0CesxlAXGKlTsPtAJ4IyFZBT0PS3Dbv",
-	"IXBoWgNhRLXHnv0+amjCUJ4Z7Ekt9u+32Jz3rBZXy2tJoPCbaIukjCqH19h2YocTsDtz7n1PvlM1hFBP",
-	"7m++gs2rORs5NWE0Awb3qeewxtoGsY8e++fsGHurIQRapnBHUV2ousJ1Z+ad1H7IX9qdqL+E133VUt5D",
-	"mq92QJuF3pdsxySzFsXxXtIFozI9zKPyBdJOEp2HeSpGJKzKtmtNU1ni8APRicWD33CJu5OuzB3g6PfD",
-	"1wOY/j3nviCmfpwbmv35Mhj3qllCHlZZfC3sWiPVdL2YTf68bIIdf3IfDiudZatKFy8eV+f/vu2iXzPf",
-	"JbIoxTcKQ7uAaWsURMChdODPEDM1KrhjBFzZVFxf+zwQbBmWE/MALXqnntQ0YZuwaSvuqn0J6u0i15qJ",
-	"7N40ts+S79pdYbvXahTI59ypHqOputlKY0l8d80mMuo51EFlUy5sDqBiTBFIc7kghjXya0HSsHtUai26",
-	"gQg+XjLqTluzBS5hEWucfK9FvoBUUOXtYT9Ym8ev0RWsG+24/i7RCdSSUm0eEkwMjGYwCsHzKXXbnIJu",
-	"lUsQdr57Twft78tSE117x9Vqotmze1ETLUG5a4X/XqcSRtW6sJSj2c0hDR5tBrJRiavBDYe3DfB/UrsN",
-	"KZYJ2Vs3EHjtgJgQ+FiAk5/62+c1yIdkzY0LVUbsfxH3Ctgyy0BnpOpmO50Rh4FGnXtSGqu2rPcsVrD7",
-	"aIsSCUAstsfI51UiV8wSlEiqbr5wJRKP12iRSEYbXORQMB5/AjLuUKuJ3TRcyWTiLDnsimB1PZXU2p4b",
-	"Yb5Uk3ktq8KmN08Pv0/IxbOofwAn42/JF1Yjufm2r6qOhENoKY3E5t4b10XGN+7+bvr9lENucwybmUJm",
-	"nfdRBbmR6ByInwFolvrSH6c0Bdgjc1nmvlN81Z3MN4mPFwzBrXy0ogZwz3Lrs1hD64j5Pm2gt8yoNIaT",
-	"mplcscSdrVGlS+H+sTvOf+yZtDr+hC2FVmLd/CABBxfq5GmFsQaVasqyLkzOXEJY8xGjog5RBZ2VheFo",
-	"zw6/A4nwPWLkDETqZxeqb1NGhbIKoFUW5lQROhoxwAlwCRe+xB/610AGh604bAFWvnCj9fZaZgY1u20U",
-	"Z0t67y3RAIdDk9u2lOJhINi2ztoPX+2Qbe6O5CnMLcxOaFJyULe2lcXPhU3HgwJyaN4EtkQ8evEs7OS4",
-	"3jQPVCNXMQjDtNnBrtPrZthcvvnn12Ufu+mvt5GrbbyveEpwcJhVV2e8+4Ly9ZpHC7EbjXyd1l6wDxw4",
-	"O3DEWRP4pFLGjfFsXkgwUzSnhn8DOgNYRDxL/LtI35a4Vu8BTf7AgQKZ99QTH7rVKreDpbwxS/3irACH",
-	"EBOyypxuiZICDSOfX9Lr1LVEHFspad75jfIdC4BZPQbHBeyly/i35+e8Ho1DiNoIdls3I8sX41dSsJeo",
-	"pu2TJcDsWkSkWV3DQjd7t846h2fglQ9i1PMOFAS357YC8sX40Cz4EFacor/pTkPfg0i3qThbUef25lEZ",
-	"8w660pIa1MsJtOUHByAm4RquY11DqjoA4E2O7k/OXc9OtKx8XU9VQyLYRz0QYWuPqmmnvUU8s71FA871",
-	"3cF5pBncNeXCvlsYFQBSpEjKPs7YSLPMNQBOE4AOtVWm2KsIiMbSi3cm2gngHQc0CLNmif080bR3Mw9s",
-	"Rf/z8EiTgRDYth+8oAEE8RnyVbj8dp/ShDw8OfXPEiRIoigHUCuzAU8QchASr2Qxm1DBsqHdomHBxiod",
-	"CPSz+gPs96s9xHy4KS1umK3cRO0GCrMQ3w4RchdG4Nj6A9jsALK5WXZWy1zD9djx/MICR62gMzWR2h7n",
-	"EbnYXuKYY9mSMYZMcffWsZnUO/rh3n266/hwzTiuHLyyQF3iC+WVZie3lOAr9LFjR6QrKyMcDpWn2zrm",
-	"TVr14cZmngKCEOdQFGF1BK5IOuhhc0i4HTyDf7Az/Mwpa/jhoJc29QbMjFmvOKzwBxkbyBDHU7fmL1aV",
-	"cDN8Z/e7FebJfr9P1cLzqq9XvWjaEcH18R/tTcuIByGvZLao6xiuXBZrhADdNKfiJiGpYjmKcM0+aud9",
-	"vVpoyEs+ffQYK3DND/vkf/7rv0lKxWgii+G4kFPXkHUg3KdaAswb3KEanENDSAJ8Vaj/QMCXfdREy2to",
-	"PeZBCajwdXljWRZn5OHp6UCkTiJDmc6QffSdT948tWkzH4EN37CZxvUYEwL+MI+cnIBgRFUjtUwjxVbU",
-	"oYZRZd8NxFrJa4xDq9lUzExIKxg0wU4F7WylqgO3InMgUPMKkvTgKGwfBt+IF2rAvVLj+ribs7xiDIvC",
-	"WZbY6kWQRiMpVDllGVFcjFil8g1EVYJOxQK9iRjGtQn+q3QQs44Hd9M4kN0HnHRP7nX79s8TGe7Cgi+y",
-	"bE1kuMZA63rHUtD4Djx0l8HmzgtfsbqtF5N8cYHriywj1N3XjQVHF9XrmE9nstiiwc1aKfMeCksNW88K",
-	"Og76iGPBKOGZsjWsv5aZrVblWrF8HGQoYit5UPbOvKqXJiSlObS2HM4KpgCMAVi+zS+BRKq0YL+C5Eo9",
-	"GiIgjmLP8zHlObAuMzeHnIO4hs7ABDGAtUP4FOggOYVnbARzIGThBJkgXHygOc+cUKhm4CDTEM0IdBuq",
-	"iVmftwBohr/zjkMn6HAelTRycmaNOCK7kkZuvFrEvcm/N4uNIs01tOE9MvEXSOOfh4nj4JshSgC9VTgF",
-	"LWxur6wHp+3urtWSfMxrP7zok1Pa1qTYPMUetYdUZIeKGaq3GTfWYbXsdzo3N5YrFfSFclANYpSXmdF+",
-	"OqtxNQfKQ2AQU5qPZWH0JZ5549CtpnZzYn7oeCjgztesCgdUqtLKyNtl5cyttMQ5VUQZLRFLu2LBN8uP",
-	"es3bddccWTMf5+ZzdZN2Vr5Jgpla27yaZLBygub8qMbK/McPe5FC/c9tdNt4zT5Un9v7SQTbVpPZX7zc",
-	"MemVSUvb85vOwrjJUwbCWum2l4hLt3Xm611ZTtTOTAbijiwHs57uzTr7LPlPXa7qc7Cov76bCh1OtKsX",
-	"xCSXPVgfPtLe6vl9U881CZDauAepO+oYvHWu17d+1K+6iDZcSgccFrfoewPL8FkUdaiD+4yvdqK940+W",
-	"W7dn70WdcXVGmhgzD98Yewj0FDtOa1qBO83ePVFNey4dfn8/6cje0v1sdLL+Pptd+7tVHjcmK/MZu4tv",
-	"ZdP5tTYWp66vhAvYw5ZXlEl87hIklr55evjEhvnrmQBcq2YjKBtDjjoKrBtm6XZ0T3Iil1XAHmRSvLmC",
-	"2eZ42tNniux+oeL9r9L3gq3u327iuQU3Yxw6DIU7+RPLNYAIQLrXJXQ8s6hGitAsK5hSkBb98ODclRLk",
-	"zBN/TQ2GLJWLWC8tS4/WKF/GJvKoQnfK1VNMv8E922+foPogTyeSj9j/5oqBpxOJtbWMWJqN4H5sXx7g",
-	"gQl2Bvvyzr3xq1Za7SrW66tuA+9LXXXjRbOV94P/sjZ0UqX6pVPKRVrjUnhjHCYMdDezdGxZWgDCZuSv",
-	"4hkbmt+4DnEBslqFVpT6blOQagbVp6sA2kIm2JwlIn6aybiaLewNEEKN1eDAw0quqgA5AvW9fQGyW8Ha",
-	"GuQ7MXWc0r00fvs8gelund++jMLlNXM12q7vRvl1lC/fsbldm6yqo5a5AqY9Wi1dALBei1rGK8JUqgDH",
-	"MgHe57sAW+vE1mclNnEZklgUYR8p9OCpVblxh4dgNMbTg/OBoD6T2JhBTdwc8xig42OoGRO1a5Baht9C",
-	"3hSieACH8cPJwmJCVjV2kI18Tgo6xz4uTGQY8tbLCeA+xff0lKS4A0Mt5TCnxTVLj+oeZsxDtssrq0C8",
-	"z9OpNkFYnxpskbMHzyGryqjZA8EVeLIhj0hpmjPbLcmpy1U+5EZu7otnHkDUyY1pqTR0EwoD/TwzAsQI",
-	"MtuAcziWxZCLWante4WM9EYm1NxSL8NasNFc74vKge+esj1VuXazwp0CaGvww7v2pW6NB0fG1AU+PLQC",
-	"2b0sJYAz40pUzP37Rg1EQ/0M59p4QZBABcbNEbnwWXMkrahqyDOV2qQKWw9afVc3y2GY4NtRTvkUjsqK",
-	"xREVtsm5/QqPrA/t1GXG8pZ+tOcDsUk7DrJVN47XQHkWX1+d2bjtbyUr2XAMZp+Z7KODpCm0z0kcQiCi",
-	"4cBFbybcNbUNWwEcAsCGuXj+6ap417bAxrQVJKZzn0nnIFLDVLqqpDfQXXxDJVbAleAsh35hCA9B2ulZ",
-	"EWoGH0mR2VahQuqBmNGicgqNINzFlRTRViDZlOs3wID2ZrKal38eBacqaY5mnmFjq83Umppu8SJj05k0",
-	"8zx8a6lknZoR+8nOE+86rfuIpE7nSR0Eka+//qJVKFgBobYbn9UgNq3admqUvGFiy5rpgn2QNzZJFzrl",
-	"ujb9WkrXwM0zDdszFXPikPn127BhcU5fNzisWUMH2C9Y6r3Bw7qNdZRCRyOmWgkFILfa4b8um6e6viHu",
-	"OeqSRmi8+/Hi8PTRY5+17knCGP2GRK3DHbu+40ADccVyKa49DnmAIWb138R8VYGHOQWghhUmUA4J+1YS",
-	"vBQ7Vub0qlIJBqLZo/5CkFLcCDkXdRCzVsyxFVBgZgL7wlQx795E8Oww8xlVXlzdKrgt80BC1MTspRSI",
-	"VvhVYG/Zc9voItVY7vEn+P+67MAfCjk1V8g1RPCtp2uQQnBvUBmEl65KIECuXRHeusL6t8jl9x5GNaNs",
-	"u7MbOy3NILXgelnAkWCnubWQaL6nkGFwvhcqXJ2PNph4FO1L1wp25nCkvzSws+2Qijc+j7JYAzj8HOvO",
-	"oJUSVdo30DcTDOrAnfUds6+hlgietF8SnK7C5v22lAe7UZjXDgTWkHNt4Vq8X0bzKWs53zii8J5hwj8P",
-	"ctYa1PD7Rw++G6y2S6tdVb5rn0m8780sEFN3r0qea2jih9/iNpEQkgBboczoFc+55kyRb1+/OTyBpnsQ",
-	"yxDSsnfg6ScncXi/vwfpv3s6Wp+E0ZLgj63QWMF2cqy1k6y//9/D41wozaZth2lUO3+UXgfbYeTy5+qd",
-	"X7Vh4tex3jiptvG+DJR5uMk7MVJSo/nHcBZdeXAp+G8lSwj4f+fcOS0rNb5yVKGqdbIC2ddv7p6YvX//",
-	"51Hrq+Wt0OlryONfgy4/Dw5tM31+9VD2XfHcn+IDB6vVGM5HAfIbMrnl6pGK/aAosX6DCjodJ7z8w/eC",
-	"Ywdms0wnhnjRzBcJXoX5IstvunBKrpFpVHtsMXyf7XNTrcRJ33glTJgfGWQCVJEvn+hbK8yJve6NxSQY",
-	"M5ZBQpgUSymYwWt8wndkhc5veIaYlRKqc6jrNccrmMlwWtbbFjkzgLy3WibJJHNYAKKCq8RfB68LMOXi",
-	"Oxc02Agb/QSv8G1el1/wtsTkEG+zVBkqQaGRb7QQmUEF+Vz59pZbD+dGh5bBS13Xyttfbv9fAAAA//8=",
+	"7L35khs3ljf6KgjeL8Ku7qxVi+2quDFRraWtHmsZqdS+001fJsgEi3AlATqBFEUr6gHmPebJ5km+wDkA",
+	"EplEkkkWWZJ6/I9dIpOJ7eDs53c+9UZyOpOCCa165596E0YzVsCfz67otfl/xtSo4DPNpeid995pKjJF",
+	"xrIgesIVUZpqdkG0JENGFBOaDOnohlBFuCYjOmXk28s3Lw4fHxz1kl7Bfit5wbLeuS5KlvTUaMKm1Ayi",
+	"FzPWO+8pXXBx3bu9TXovMjadSc2EPnzLZjldmJ8tzYYuFNETqomeMEKFmrOCFGzGqFaECsJokXNWEJpN",
+	"uVJcCvLt5dPD79ZMholy2jv/p/n4l8RNbShlzqiAuf0kRxRn0JzQ1YSRGdUTIsdkbuY1p4qMCkY1y3An",
+	"vt94J94yXSwOL8eaFcsD/sz1hDw8+4FQkZFHJw8SothImiPSkswp12a06u1jWUyp7p33uNCPH/b86rjQ",
+	"7JoVMN7PP/98eFnqCROaj6hmbYOenCZkIudmIBo8jss8Ozuoj7y8rv/v8C37rWRKH77I4jvJM7OPQGcF",
+	"PprAQY9onrPiG0XkXJD5hAlDbBOaEUo+0Nz8SthpPNxwt2+T3owWdMq0vQWXjnKe5JwJ/eJpfKZ+Rjhl",
+	"KiqSMxPg5jlDF72kJ+jUDDmC9w14tiE1tNDBa5EvkOImVBFKroHmCpIq9lvqp/BbyYpFNQcK79qUPv7C",
+	"xrJg66egprApq6cwxJdtOocnEyquWew0XuABkDHPGRnBY20nAF9ufgJP5HTaQgpu8BE+0jYwfrvFyGWh",
+	"ZOTwU8E+6sEIvk3xyhg2dM0Ibi/ehe8OjsglGVK4HgmRBVwToFapJ6wgOTcXjCvy8Oys7bxwkDU3+ynL",
+	"+QdWLFZtUWafadkj9/Xmm/SUj8cqwrMmDBaJp67METEyN4xMTxgviGYf9QVJuci5YClyFToEifbtjy8O",
+	"z5CTxLYkgwHDSf2fgo17573/57gSrsf4rTqG6b2UGYPJPvvIRqWZ4aqtUuWQXpuJMPd0y6a5Bwf+wc23",
+	"78X4JdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt8YIXhhGmoC8D0Ud2oFvBifIijr5vj",
+	"KylYyzwvhZ3mhRcNSvM8N6qKyFQSqgpckQcnD7tMywzYaW4/8SnXkbPUbKrIjBV4L92FbCGpHF4SDpSx",
+	"MS1z3Tt/dJL0pvQjnxod5ezE/IsL/NdplFW+ZErR1bxyio+0UJX9dnNSsiO37Ij9ttqUOvEUshSZSrvv",
+	"0Eab8ian4u9Ilcszs1/g3hgiT4BfjfiU5kSU0yErWrbKEvqmCh4sdXke+HmwP4+QogXjwMpAMRKyICns",
+	"RmrI+Zp/YKJt03BP47v2aP2mvWOg0KxkVWyVzmO/3ZySrqi6WTWspuqmZUzz1RYDyhu2cqHaPJAQIdH0",
+	"gH8SrhXLx20TMY9sMZOyWD2RsmjbbvPVpgPemofVTArFgCLfFHKYs6n5cySFMcfMn3Q2yznaQMczfOLP",
+	"vyq8S93EoHsvjNhg4GRMeV4WlQpP0pHMGNC30nSYM7B2lDH+5hM+mpj1B5Zrw2CKTcM+fRw+2mL6rPr5",
+	"0vMRs2bV72vP3sJe2A0C22N0I+Q8Z9k1s4/B3mcZNztF8zeFnLFCc3NSY5orlvRmwUeGYjTleUwXotps",
+	"pnm90XJkqQnXF2DVz5ic5SAKGqSR9GSpjda0VsOxqttr+/htgrQfsRhQjyiYYsUHoKaE0FxJAoaJuU4k",
+	"Z1TFZnMbEvU/7QDVFCu7XQ5/ZSNtJuFNOTOR5kbhlLsuzbzOikU4kjx/Pe6d/3P1j63A693+kkRUK11Q",
+	"gZ+RQs4TIso8R3ZveD0jwOqNWUvFgkxlwUB5ME+ZC+Eu9tKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
+	"U0azCzh65314//7F05ZNsK8LjHxieFmWWH3cGipmH64t550VcjrTR2ZaStCZmkjdfSrWlFPv3C/j07IG",
+	"myJUmTEXhBbM02jjqEAWgQUsJCgPHY6pQcyeGisiCxYXnGmUymczJrJ3mupyhRXkdT6gKzY31iBQAfw6",
+	"oIIfXxz+AFRgnWI968yKT6PiFZf2RS+rW1K/cjxbd9mQTpKeYr91cgskPeVXveq9tR1q7j2ISzOif1t0",
+	"k7Vm05neKSMZdN8RJ9g7Pb6WuFBFcO9csdzthFBn3t+Vy8dmiP6gK/jYO3B7T94+u7x69rSX9F6+fvri",
+	"+Qv48+mzn57hh2+fvbp8+explH7b3X2XgvAs5FCjiVTsApiSYVZqRkcMlHbgBBUfnVGtWWFe8f//8/Lw",
+	"H/Tw95PDH44G54e/fDpNTs++v/0/MaFrWdQyqVExmshiMC7ktOP1sL/QsuPzQ5ktIjpi4njAgOp1JHjF",
+	"UQHoTtuGZQ42YQ45+hg0+6ijky1n2YaT/dBmGD4v5JScJuTPp3C+LEP3eheH5RKPceu029xcSVI73/Ds",
+	"ksDKDA6ittDoFUFCegI/2fAON2itvivPMq6N4igVvI5QjREPUOdOjGQx6kqnjWrQaH2cv1qXtp5QQdJg",
+	"SmnHdzt6XhbwY8ayIR3dXJjJT6XS5PFD8u/8L2jgDXMqbqIa8f2R9fKcp7S4YZl1woHz8pQMF9rYouTs",
+	"0WMz/fUc9W6kuILMnhZ0vF5SNA2/zPyKQPQA4yPkhs00KFm/ltm10UsW1som3755cnj64ODCHNGEi2ti",
+	"o0RmaWAfGkXZLMB8oekNukW+GB6KtLD08Tp+dtu+5S+mM1lsbCKaHUeFTLPpWt2pdrq34Il8gb87PTnx",
+	"U6NFQRcbU32DNCuqtHP8Zd3S3zIFLtKmpCzg8+6LhNXZl90uLyo0MzYzLhordPMKXrlijS1uVIjFpi6k",
+	"BI7AAfs4YixjWYrObviwctRPmYbLc1bT61uu/kiWwvxfS03zuKaEQ79x3vgNiC/OkC83YsHNIEPHe7kb",
+	"ylwa3F74Fcf41gy2IVs09orhcPaUCReQ3PCRjjSxIy/ztu7CZtXOrXEJL8kS964VO1BdiOWjz/PmYpWL",
+	"No3KojCLR4c8F0QWGSsgVlCpQUjxgqQ8S5e3xL1yU3YX4wIbCvSCfeArlMoTr1SaOaIjBiOVKOcOOqo4",
+	"ztu9DVlXnvKKwP20k2rz4kcrdEFHK6QPOj6WTKnXMyYu37wgmRyVLmRef3vS+3h4LQ/th78qKY7e0rl3",
+	"piU91GizK2dnNs58Y1uFfZzxgin7i/qMX3lXD9ckk0wBd8Jf1I7IqOKH2ryx1fuzjRqZ0yGLOHSfTWd6",
+	"EfEWRjlmwT7IG78jy+tLXHjDvGUoC0Gupcy2X50aydlap/E7eKjdVXzVCLIkRE3kXBApRvFVzmVxA6b4",
+	"ttcBvSLWr4xraLzVHUfDDgvop7bZsXvzNPAXNVRTreloshm7cm+79L+Nca4q82hdKtPFkhd6TivCWnvw",
+	"IzkdcsGyARcxe856VodcgK1obhRXZEYLTeQ49KriF1xYB/jTn2wSnSfHsoTTWD2hOh8JZ+nDWrHNEFLw",
+	"Ec2tnzmxLmCCCRnXTCvCdZQAN2c8K8M14CwrhYBsxoxlxswzn9mIR7hf1iA62i3rueEi60qA/26eXXJt",
+	"NjMiVDzoUQrN84qPWWrbzWFPZYb8c+3GBMGubrGEpbDXUigBw2423FLF9jJIQ7KLR797p6MDKe0U/4LF",
+	"kp5qwQtIyC0KzhQ4JU9RqdhEDzK6a5sqZHY2sFeDaJFzDLVky+Z0xNBOkSJfWK3OXHIw7mmNRUzpgkzo",
+	"BwbO1iHL5ZycdtSMIGZVmvvYsk/OMY6Gkj0m/A2h19To3MoeEkSh5lwhMzo92yE38tOM+9pqE43N0fxs",
+	"/7PcW9iPalIwmucLiO9xG9fTK0Lxzev3Tts4/EaqcC2mEtE8ygIUD0IxEkKUpoVm2dKl3c32fqEua5AA",
+	"SWAn1PJ5woRmPLHg6ldiNmQXjh8nNW0nxtlaglVNHaN5f+rXvmLqXtZu60yPaFpbRziXt3rViP9uxXD9",
+	"mH+U8yCnFgsvoCYjdPFkvECDCrck2L2oY8eN+BNXsdU5ubGRZhoTH0HyckvWaSOz2fwAMuKsfmoTBnKq",
+	"dAfB2dxumH59Fqv2/3WlF0SkO3U6mqI8I0MGByHHVkd0B6HKETrozE2kPIc/SgHpOCuP4p2O12OArhSc",
+	"P6a6hkNarwrcCMWKDzCk5Wb4d6CQVDdl4GYV0Ep1qcynVIxYjivIuBrRImsjJz4ev7RKQox4rbuDK/T5",
+	"f/ujS5B1S3j36vLNux9fX/WS3pvLqyc/9pLe+1fv3r958/rtVUsUt0q2DqLCmOJtjlwKFv8ZOoCpinFU",
+	"dLgW7Ffw/KUJmU8WNUdqTsXNwLpTXZoqF1CY4ryq7p8YTQg+4NmqCcXd23xN9Qyrwiq2JishrHIY2NKZ",
+	"Fe4Ctw8dfObwaOdMDPjRykSM9hSM8Lfxu1jdPoo7cGFzdsyWjHmhNNFzWYWajHI5lsU1043rWqW80Lxg",
+	"NFsMZuYSCfSPi3HOR2jqI0lET/AZZpy0Uj9oGLJAv65N3ieQQVObiZzOcqbrjKO6gtGB3dtiBTtgUjaK",
+	"DFwKLzEG2tQladOCET2Rinl37ITnaLmQFLShgZPQiv2Wkn55cvJghLU/5H/+67/7ImUiqz8DdRUHR32x",
+	"HJeDKgZt0znWOxrMXBq5aF10vsaMWt19PGfmmhSlUFA3g2REyaigagLLeBB30LbMPDBL4IhXuRqDse/D",
+	"wTijhdn6VYY7BJ9d9phGJ2EpMqJlzYDHr8zmPN6h5WHnt/lZ2x9qKfPBiOZ5dGmw52NzwiRn13S0wErC",
+	"H18cPjroZJMv3YTNx9iCiKw1soG90I0/e97hePTmVpWU+U6ycqLO2SpgsUQV8QOP0XeEfSQhA7KL8HsW",
+	"O+RlVlI7lOCar7Us/J5vl6hTY5zxuOqjkxNIFFFxt+WWvPSOLGZnV9i5sNGZkDFzxzTLLsipMYgenZ6t",
+	"WLuj1qjPxbwHnBRS5u5tK3ayGTOOUmOE8mAOKwljF/ZYpRV8tQaZX8I2mQcd+Z9T2ppzXKGXNnlmm7EW",
+	"6nlorl0QQ7bDUpPUGJFcXKegdo25oHmoBdpv0SbbVB98zlmeBVU9GyQiGH0RU63mhTT/NcofdaX5tu7/",
+	"IBZ2j1l976CSJwFRyD5SsxBjVuEmpwlJrelp/jSrMP8vjIkIH0g5yKW4TqP3eGzWuDzi3969fkVm0gjO",
+	"AtnDkF1zoawWe2xsNvPyYyibg79mVE9So/KltmYnPmBQC7K8ZcZSYGKE1cay1EbVtiF+Yw6u5x24nAT3",
+	"sRosRn3Pec4wFzo+F2tkyzEoHWNuDgDS7ZxCV7CZNGLLmkAN6WL03kFrwAwtY2emp50UJnSd7vadtrDf",
+	"ScGVgY0qb3y7kB0fj33oY13ZN1Z92x9JJIH2Eg2o7rR1yjmjH5gCDzRkNBoqCqrSl2MuMEQp6AfKYa8G",
+	"xUpvRuBHSXccNsy5YGoAIctV6RRCmtsHFWlqSy0YRzKSWu99rLrycucAiLt9NgDir2DiJKySZTFiVXnt",
+	"bdKTeTaAes9lRU/5dySWt9lSh26HK4vMiJx4yBbidYTbYI2deAJxJ3LSMRY3i1fuIy2Cb6/bROE9A12U",
+	"YkTtmUfCj+v2KMrRza8GNyySnvjKrC/nimVwBb8/iP4eD2ywoSPD/qoG39BuQOoqdIZYODsM8OFENjcD",
+	"7A+78N538KjjvU2tfkOlMWuGiBwRJ64o2p9ocHXqsiJk50uSKWlIP0fFy1TYzn0brL/OHJsMrLElsTOp",
+	"b3eM6OIkVZN0q9WIF2LjbNWYjgFcaCj1hCieMQVONKN2lIKPOcsI7KHz+ZNLNCOmbDqEjMjS1l4iHkvU",
+	"YdjUTLZQPPanV6yUgQEnuiClYSsu32pBRlRA9jPDTWBZlMH6HN2THYjJ+55Ouxj7uSa5El+a89CVtnST",
+	"D52OtlVIVLleNbFcldo8bCm0WeZoLd6YFR6JJR/CEsuKXd4fGc1xNW02rzMk5U3EROxu6v7IlZax3MUJ",
+	"VYNpFCOsUm5tdpd5DLUJRjA+bZFXHIRVXL/NqdJx96qtK7VcMiGW0KtIBhejvMxaaLdV0+vuWrG7EiQo",
+	"R/0rwxYUNfCv4Jd1/4rMMwsEc9EGDrCt+3hDKd+kkFAg+e1KKiqorzg4vBVE9bLNor4khZxb6JMqe9AB",
+	"eYWwbxDuzCFTMuaT8Hx/B5mbZtSBHTWuNsu5IEPIbjNaia1SqAXUvISu4ilg8BkOoqDKjUxZYWvgDCvo",
+	"nL0XOAUi1Nhdt5syTTOq12K7vHTPGUKROVv/PJz1W/OoIUcquOa/r7KN3//55OTkBLLfAIVgZNiyqGfi",
+	"BtwiyigwMwqyojyzEOwDAIgaudfMSezILzZXmfWEixtDel0E1YZqcvCD7hzsSsr8Cc3zGLUEaXK7sTS6",
+	"aFOWQJw6tYvYUV2LhoANkKqdUJiv5s+ntplL6nmVk+bvSUjL7fllDfYRY4pQ+6faNfFOJW/L3kD7JdwB",
+	"yFRZrr4BGDfDdVZ5FiGHs5w6TmbmRZGTGVlujYCN3YmIJ7rs/9vYh9j5RVsr+K3adKDvQDik2huvmLQx",
+	"ra/etRhse9O/uLTz/5pewu62DSgAAFattBfuseQHzWmeLwalUOUM7ZFVID+2mAbzvpztBoVT8bNtccwF",
+	"J1l557p447q/JuKwW+mTa/FYdRdyyNXQB7Us6CKWl/Udxf1G3mcTepDix7WhE8it65cOnHkXkeElbv/V",
+	"BohrJ7xsDW+up23o02yW11p/XDVufNKb2D37tmv+sA3+sA3+sA0+o22wgkUgjN2GeS8be7McerSoo708",
+	"shjLDvxljfz0w65dT1uSe1eHn4dl7FwWuBk2TBPXcJ3mUGG8rPR6Vdu82Xm22jyX3ln+kv/lIsz3t0GU",
+	"3ZQsNx1fG/qjmmR1ehJDEfripFDIlVds+xZRgSB7kfvse2uqqQqdbH0a4x3YeuOWr+Dyu9Kaajy8eYHM",
+	"nq+4Mttk/3W7NS2ZXptTWEdysbpxwaYSLfJuqnHbxry1dO2CPaWClgZUKa40taBOmNi8UJpNo9mC4ckE",
+	"76pgaT2tQT2V5iPW8p5q2zbAhyHjgjGCSwPdtwYNRagKABr+9u71q4RkbKYn5PTxEUk/3do2HsD8nAJn",
+	"NhRrWxDJH0tboOSMqr6AOOccoC4KY6AJjDZvAkkTfHuobvjsUM5wuYc29xAXa7sQRBBrPpMKv2Fq//6K",
+	"lFGeZMRuxNb1ylV9QKWwbVfuaw7qbYDgtM8D2xBYahPYs1Ycs2BX/E6tSREJt8SIi+VtAQEVyfvlv1dF",
+	"ZBuc8DZ7eYfNCRDdYB0bbcguHDFLG/zVOmLMSt7RD2xXUvolLW4yORdVSshpq7yOwQMub5P9st7MCJDX",
+	"fuiKvCaL2YQKlq1BZHEYeGQOsV8L4gp57ajzsYxrqwNkMIPvtoVpWYnN2ThKt9fR4yv4lBYL2/3lyUTy",
+	"0aZHWXd8NIW8M90sjRq2bclzLIvlxIY7uBTaMxfiC9+mSuLt8yfkh4ePviO2MUrVxQQzfa3SAWZqamsn",
+	"BjxL6x3JyEhmLOg2kHOlWWY2JBJHG+kylq67EhoUIHJTRLUaQDkFLaC2Yu7gb2SZZxZBogtz7hCpshv6",
+	"xAWrWvCuakUTcCVtqxeqiZYkk8jG5pj6AqGNI/IKtLu1pRXofWfmHwOoq1Bt++YbOA5cjbeN07gjlA7B",
+	"HstfsN4MXh6Avvt72+Lcqng5KwpZtM4G4AEgcDjAQp80IQywHhyZjSFpJCjC6WiLB+VAkVnlDnW2A99B",
+	"hNrboD9ZfC0AHjEYl3meJtvSpyI0z+W8cxrXzKra3VL1QTGPAHjB9BGdBnVUSxIAwo34ClytTM9a27Bl",
+	"htx2sIpl2nk0nmxMCb91zLVbztjdSrMb8/GwTd323MoXW3DXtveta+baNyPefPurRQBtdp/0f8DjbbNF",
+	"Qq+fC3zmaeWoO8LG+yrkXuFsVPKjRbGheQnadhq2morHb3cI6oXLdy8MkgXsJoR1LPskl/gMPKng+Px3",
+	"1olTmYmXYswFVxOjs7ER4zOtLJHRzi0O9tKmKGRN9ukG4cWaGLXcla59i0IcgWXa+/Hq6g3BB47iYMVc",
+	"56wNtDCDtOC5LLIWJ2e0xj0tC3F+TTWbyFKxcysbzxGNxLwU/mJph14ztvYf5hgU/3vgMFuNGdzAFTrk",
+	"k2gJLORNYUM7WDA2Lsbmd4lT+YaLYBO9A47mhtJYNrDjA4BU2IY7Q2Ic8iwDBFsh9QBUhBqKbfgpNiis",
+	"fULVTe0Dd59qD5VF/QMgwvADByJd+9CJ/fAzJnSxqH3i2wCHH1aaWe1TD8VW+9gVBdXG8cUw4adBLKPx",
+	"Bj2RGXxkdY7g2L1mAgfgszwGU5Zx6tJDJlKBPVgqljXg7fwt9Z9X/4zLOjjLQePL4GwCXhd86kLhte0L",
+	"wIsqTuf/UY2H/wY3qj+lAEasOjZjvPqBhdmzeTgINPMb5BLI1R9tiEJWO+/wCyBFWowm3EOXudMe5ZRP",
+	"Wf1cqxJ5+GEwB7+b1UdAwcG/HckEH1VvDj6srlHw4ZKiHtB6XcVFO66m3hrCoprhg/AEOIwFzQdgHuAt",
+	"D49Xy8JMFQ4u5nh/AyNshyVSbTGPmUkueHF60tnaqAeFliCpu0OC+PZcqwCcL0PvUNcYqHcYLekl3bWR",
+	"7cJEHpt4G9iWTcGAtTQmtgXw4johjI4mHk19196mBkZws8rqJiiz0qh9XBCgyZbjavSi5AVbYojx7EML",
+	"mm2YwjeqaSOB2f7woOPQTQ/aEgnH1IH/cObF8tEEqqXlgpypWlfleteLsIF+4+KWWhoO2J4j5XpsBAPR",
+	"gpEJhd6PsmzZ6xGd0RHXkaLo99HJa4TEdNs7pQsyZMRIUNjqR119q0bAcLYbtFGUZe3tOGoxKOfjQaMN",
+	"YJQ7t+LYZVVVY9LBSSTVaVf7FKO8t2iurIGUNuQmiNcQkD3MnVecqhv0QYJzxqFHMiOiWIYcBLglnO73",
+	"gN6t+RSNCmNnUEVyKa77As1fDMhmPEvgfVWOvGBVjw2eYY0gdH0D/hQr/w3AS214aDugvP11XfDKzJ3m",
+	"57F97vaWzh0g4mlCDnP5TnP4WppDqHK6NqpTF61QXeGvkHsFXIqzXWHub9S14qKB92ru8qwoRQv2xdfR",
+	"ucKjDd+JDP/of/HV9r9oQFTfiQysQnS3d/zRj2PTfhz32UP+6GvsAnIXevw6Wok4P9KdlvpHP5I/+pH8",
+	"r+lH0sI725TVmnCr37eGVZIs2VFRIVs3AOrMqmGhNLS0uF0KXmEbnNzQRdmKajhZWMPgmn9ggmBvb2O4",
+	"zpic5awlbT7aefC1S/Mw+wZir0PwCF4VX65/zXKCYBZ0A+zq30Cfer1nZTcGiHd1iQH+zTfaBgmay9GN",
+	"7yNBNR1SIwVevwHI+/Zde1NAEntj5y5QpwC8H1+Cvn47/b5UDRmXlt2+2VvSFo6g2EiKmPf7wUnTQeiz",
+	"Xh7Y4qhVjXOX5yrz3JDpdpM13CVeHnXlm13UQCavJVOr0bvWN/z1g/6ycj3xgq7WCvwf5ZxMqVhUiE3z",
+	"7inCO8CFOielsKGvbSRTVbm9suDrLQQXl3ZlNZDQyxr+T2XVN3pE7KzOG+jGbeeGu9/l8X9laFjVhbKh",
+	"947q6lDuonYCXXmd0zV1WTUZ3/glAKDiAXJ+x9mVihWDAAe7mwzyZZTrYXHljAmASwlyg8EzDV1+UOWt",
+	"Wvt0yF5ZQtl2xB4QcmNdNXyzanMrBXM1lsNanB84vXjxQIipt2zTb1ZagMzni0emayk3aMGVa93Plr5L",
+	"Fci+w9KF4EMBabRh2M26ApTtcwQ/kUUF0r8Omj8Wln/nemI3c+Fz9oHlFxhLmcg8U9YTw5Qjce6Q9k9q",
+	"3dFseR86Wm2WR7yZ3LsqQnqnrkv7CzPusciNixEt0HsVr0YQ4OsAhxbm6GOWtVFiNXg/fogDPndxD9ud",
+	"d97hdmUF22bZOwZk6YG2nd4CJOF0lgty0vXSxdC4Iy2VWnsWTSkXVf7mrjwM9xeV3SabY1PXTTyvcaMm",
+	"/Zu7XKpsJAegtAWEduVLsc6VWGelenMkmyDZGL4SiUF8unH5anJ2OcS9QX2mq036PC2TdhtDajCJrRue",
+	"tVBhtyUtE1Nb4Xoc/bhBW7DuFQcXb2r7cz19hCvDgi4qnqjnEqMPAHRmjcQqQ5aLQEkzf/KMDQyBr5KK",
+	"u6jcdAL2qy3YtAvYBlphb0rBdox7+ztw274va7rwOnp1XZ0qep0UjMVbOlUtRp2OaXU5/ItnyGMp11C4",
+	"JosBF7NSb9cCKgApW4EdWPXjXeoz0WxU+k0tN/3l5YtXvaT37v1fLv/67NVVdApX5houK6Auvzdq49jU",
+	"7KjC5PQDObXlf3VNwdx6M2kMURoN+tnfDzvrDNvkQwSTu5MesEF3vA6FY6/2XQPmL9xOFZrtO6k33lKp",
+	"K+G+JL0gsTyyjTXS20wxMXS+lVaykoIuazAoXTOb76w6rO15uIMzw6HbtnIX0hlYz1crms3st5LLK1nr",
+	"BtQWD51tSTAxIQvXf+lVb58/IQ8ePPghIe+vniRkykeFtLGZhKT/SNEn0mDpYQ7BsghygasG6sTGzL4e",
+	"e2tjuFyTTDIFOP74i/to55zTYaymYCMRVLAP8qZTk2quyLWU2fYLU84ttlLJg4d2JiBwzCVBgTvX4PbB",
+	"Udf2JXpTDX1txfvrBNWFBFuOeUnPXRsDv+cDwOFad28n7B6u+dfL7x0w36bs/rqcxgM/V+yjDpsptSHn",
+	"xPTH1zP6W8ksUPy4IxyhoNOt/RCqnBptLKJRxq4yjJQEi4/uaFlE2P6X1ocf6v6KcqYHPtmn3VhTcsog",
+	"bjmnmIAeFFMpLWdYXkFvWFXKYbREIuQ8yJiPYSNv3P5vq070azmOObN4J+YIYK/1O8Z2sK0rexudbMW+",
+	"N+CF0UF3wvUMkX+9TK8stu7qze7U1Ju1zmeN0wcyMu+zjzfQUCSAaD5PSC7nrCAjqgBFweLHRnVka+53",
+	"M++XMUiiqXeVD8x2nQDeY7gUtg8Xch7uw7BUiyBNsXIMmnmxYmr7eLp69Nhu/L3KN22o83RGhzznUbva",
+	"1adwww+LD7BjgmSSDNlC2oo0zJ0qMEtxM0Qn9Ea1VwFwn2A+LHmubcK1LKrW5y06miHk1YB2gs2Z0mTK",
+	"rwtfP9We1LLs8gpevvpKh8iRsNql+SX1M4jdr5+dHrkLc6y7sHKKSXfNYg0EpF/HVnIjrifVbeiElIL/",
+	"VrL1IRd428pJ7kLOVCf3lQob0HJGZcH14p1Zk4UuZbRgRYy9Qv6pme9fHchMlY1hMegMwyXv3/505O4C",
+	"aFX4Rj/+ROtZ7/YWNL1xpP6xej0KFTJkes6YsMYbaHQjCYEUTEI6hyvO2Az1vzFj2ZCObtzz84JrZjaU",
+	"CvzBN9DKWyRQqahVX2CpoCJKYsIL5j3YVHJSMDqaMOV/TthHOtL5AkpysX63GrxgI1lAEs3cFQDiJF2d",
+	"Ly/6wqdPYQVwJufCVQaOee6wD10mZl/0xZVh1JkcgXLvAhMjKXRBR/rChimAjZthoHci1ACA9L1mghUU",
+	"MBQLOSVcH5EXGROaj7kRjaocTQhVBM4SCoZIUeZM9YXLfWaKXwuYxyH505+ey2L6pz9ZiZrgzw7OAYTa",
+	"EECqBL1hAyOA04S8v3p++P0RMRwKg13Om2UefX/1BMusQ58Wot/9Iz0irwWDt/YFsWheM2hDAiptZcd9",
+	"b+w4m7GSMXNTCwdq8OAMvkO4RJ96SKHv6jXoxRfYmtl8pJjWXFyrgyMz4CUBs8IlQBlRjjDbE6pIVs5y",
+	"gBpyiIgJ0QXluaFJy6y4ADgU3ADDu2bUXE+iyqKQ11RjJ2jzZpiHGTJjbAYtyqggjx+a7x6enJB0CfAo",
+	"vYAcHTe1OcvzQ3wCVK95IcU1/PrsLIaeiFsONG5GdSCK5ugQiDE9Iu9RCleYnSIjVjKT30rAXqQFnTLt",
+	"UMSBiOyr1BF5gfIUv4P7QiQyCP34od1fvy7CM+QcM6onjrgfnjzE9l2K3HBhboGhPewG6KjvwQG8H3bc",
+	"PGz3GlKDFP/AEqzJzzycFkGVVWQBwlT612dX5PjD6TEgz5jFv8JSXMKVmajv6mWu6NhcHttmhytigY3g",
+	"/eY0ahzHDOPb8AwX5P2fnz9//tQ/azkAPGtX9xzxr/z6Hh74KxPCqio8QeoAtNKRzFh6RJ4B27LN7Vx9",
+	"ZR39LglqA7+B5ZkTdV7aqTE8zG/+eXn4D3r4+8nhD0eDw18+nSanZ9/fpnaW0MDMTfHRwTkwRoi9uLbl",
+	"StOFqnLJL0hq5Fca7lgpcqZUACrqkBLMivxhq+qsv8O9CJDs8SHUN/xj3x+4DTg7ObUd136SI7gA9t7Y",
+	"zQtK/S3X/2jGq2BoleGEtlbK2xFnJydm10AG2Va7tnLbdnrHHDr3s4cnP9h5Xo5GTPlpnp0YaoK/YAcJ",
+	"CkkrYw2LMTMFHyFAGJaKFSlBLDe0rcJ/Q8JjekHSj4ceAO4QfpyayRqWjlttNHmzlqAXI1U3kFxyRIxF",
+	"ALubA/pKqRXPMK0YZvWNIt7pSXwFC8sA0HHsACuE1GZI2EuEq8j5iAnFKjWvdzkzApX8hF+Qs6OTXtIr",
+	"i9zqBur8+Hg+nx9ReOxIFtfH9h3q+KcXT569evfs0PymCr5UKkNQRXbeOzk6xcfkjAk6473z3oOjk6MH",
+	"tpUdqDvHE2gZ/rv5+5rFkJQEoTmnwF/SY2Oe/Z5CEdDpQ1B7WAawgXhwKBPRzPRb/CLrnZt32+bkUIc2",
+	"k2Y5ZrSzk5MG4jedoXDhUhz/ag1NVDrX9t/GEUC3albcO8TNjI2prUqJvcrP7dgj4wZ6Yu/8n78Ensne",
+	"C2UBV6UhbrNRH9i/kW9hww4gp+5agX/Bt9lYotDeeU9IgS4J3N7Wo0AdU8sSmNRSVdbGB/IT/8AEU+pf",
+	"/0i2OIop0wUfqdbDeFOAT4OVtnkq++gqTOEwvjdnIQlEZ6zyBqc3koYXgR7qWHDroV2ANwWUsr5wnWEM",
+	"36QovgWiQXHsMY7cZumQX9p1rD1js4rjWU5543SbptZtvFwDRtn9cb5lNLNS0q1j05O03O/IEW7L3ep+",
+	"b55Yu+NvCnwce7s7bpz4pgcG0d62PTS6qAID4A4HsKDTfKcH8J/mhRsdgJvCRuT9GXb6Py9f/rTFTheM",
+	"ZosVstzoOqHcSAw/mtHCdoHGXfEtMcBOkPJGGQUZ1Dpj3WNNRClUJXQenTwgaQi0DKpgX6RvmS4Wh5fG",
+	"NE1ruQIu1dHYgErL2cz+XRNqRsma00W7UItzPLOj/LPKtREVuyeUJ1R4PwcfMXSsW4tYbSPhPpweg+J8",
+	"bD326vhTFU27PQ6LGaPUdOVsBGtwUFXZkqtfmSaQjIBupkqpht7jjyNX3kg7Wy6oLtUllDdBery1wFtr",
+	"DatHsPBN9W6TtU/akVxLg7XP/wWL0Do8CRehy4NP+XisoDJyfwTMlZbFIkbBl+CIdZ7ZCT64E4Ku3Kv/",
+	"/OU2LuftcAhH6PE5A/K2D7TRNxa/3W5KHja/G3Bh7OWoglHHnzw4Mc9u1+jnFlZVIbM6AkdOugxmnUYl",
+	"29MK7mBvJ19BSMR1uQpddP8nTkkI8GBPOIgCthwyVDxufMZu4V0O+TjAQ4FIyfYjAfZMhFzeMa1z61d3",
+	"WCwBHGdhwTCl8nh5RiJaL2RCJnIO9CZzC6LJFeEZm86kIZFzkqpy5BqqfOv98H0xAQRO9JlD6PpaMkWk",
+	"sOBzKJ8hPeIgIanzmX6L9epESI3Me8QKTbkI3sNEpgg+b37pApkweF/4hQ0Z2kBpA18mbXnVEbm0Ll2U",
+	"/uAW/oGkFaJ4mgR05Bt59QX6yqq9hZ/FYcbTmC4RkEDtXoLI/YvMFju7kpfVSA4E5LYe1LJtIz87U/Dt",
+	"SzCSv1cO8Y4u0FU8ZFDoD5XZW/ELWxp9u/bSIz3s6cI/MeZ+RvgUOgRoli9C7AIMwlXARTYgBrf2HD0G",
+	"4L23kVHU8jyQrppZ3zXXiOHWF98+/enw7ADDSIA2SUfgnhhN2MjaAZqqG3SJB/WZTvB7vBTvAvXBNbh7",
+	"Cfru4U19UcezJHxcTy9OUOVXLl/GvGlKb1itxCgorPeX3uiJkBSb1e5/XzQZAIbPsIVy/aZXtzxplvbP",
+	"qbL13fCTZssE8wNBXAJ9X0AxETxZa0oQ5x446r45B47ymbiGHT2qRLpNvwip2+KAL1O4xZ/fKz95Ukgb",
+	"cqmEkVHF6J64ic0c2hM3+UvFOtwqAGLrHCDPzOamNq0qTdBOA5o+Ipe2TX7rLSHIOS4I9XewL2KXsCaE",
+	"sRo/apTbjdjzVWjAyX2hAjTxVbDApvdM8n/lUCMd4LABddyF3Mc8Z4c29nf8yZbHrTKLfvYGEaSfz12Y",
+	"jaKZmbOxNgoumv8PD6zFFG3JEzeaAiSrPR5wiJcVP2Kc7f2YTWZ7fJ2uILZ7T0cbeTvzCRcfGk+YMdB6",
+	"8EbxsImFkLkCj0Mni2bGwkiWQkNCiE+CQY8kZONAC1BMeMB0m/aAFsxnj0RgR2ghANyPPRPAT1y5DC0Y",
+	"D45fFiPW2QWIx2/P0Pnkjj9VsKa3m4ss6zRzEstlcDd0gjBLApzAi1qWhJ5wccPF9TnBfAnshWxVVftd",
+	"YjMMzBOYXuNSKmw+xhFJXQuetC+sJqdqeR+Q9HHDFrZC3/wVppDJubCTQy11AdlPXm3BBAbDqJAagFYx",
+	"u25mePtRXwAHW2o/ZrTJXEmHphMinIEeKsE8MPw5JkSx3PilhyPbhwi1b8cE/HsWoB4Pri3CiNt1j/bn",
+	"s8wYU6RCgHPXy7vGu0nMqDO8AsKM9weItZtE1wlJPbKuoSjv3gBYqBavStWTAhM0LX0XjGZ0mDM0Fn84",
+	"OCJvrHLioerhuW8hIXPIcnTD+Ma3B+h5UtCZ2aVv+sQgjkDVCNDyjfKuXRD0j6KaIu7IO+/0bVDbw+W9",
+	"eoqgWHsmBRylsh5DXmtPd52wjYpIYBRLrRXrjCLokU4tRFkQMwFmdBaXh637uLtb6wFv4rc27Pa6d51o",
+	"+7PZPlawnaxLIhmBlfiCrK4U3K10qVQSoAg1S4mAoCiILbOavnBpcQlhuWLk4ckDkvo2oOkFoSNtrAH4",
+	"uXK647hgLF9gL26sQ0oDry+kIvtipKCW6bwvckY/GE6hJ2zq7cFY112MiCBeN0ldVQ+4eGq+GF0WwhgJ",
+	"+D36gA3/sD4hY4J6lFIbZAFWcnpyECShA8exTMwxzgQEuDWChrkFjjs5OCLvML2GpA68KCVzesNUX1jA",
+	"Hdu+Rrk2GO2SObxsu5fMNVyme5bM3e74fUpmNEXucOVXSebQoWMh8zfXhxs8IurBMcY53uCJYWB1t+s3",
+	"KgKXVW8D6BLOEpfSW1CRyWngq6XoqSVy7P2l1sBKybdQXvTg5CQhdUBzcPyYEe2Ph7kc3Sg0OaAmwLCX",
+	"xEFkfpzxYlGV8NgNI9fMKMZ9IdjcZW2ge8hnl2sJwF/G9E8iiKv21hub0DDC4ILK8RhK5ewkA9/GOTk7",
+	"eXjUF5eVzxbxnxx7qnttzbCe3bjxW9nYEbkCV1u2cF5MC7gTdXjBLuzd4VXDuL+1bGFPXCBsXxDhBHYy",
+	"GW6T9xLW8f6BKIXEehRDRsAnonpdQCaW/u+Br9hFVOS8i2hTnMmEbrSVKTZTRH7PjdlvWcR8IvOA79qg",
+	"TFVVFTIJLGI1liktKBRszei1Uze+OzgiL3w9lSqnwCkAdtjRsxWelFxDhvt4fETAT2edHehO5+NxhQwB",
+	"A8RuhVlC5UVTG6fwdM7IeYIlf19Gok0TbR9qL1dm3dgTt8RxH7rzvA636bXUaa3rwL4djJEcnC1T0+oZ",
+	"TK4i2v4KhAd8JZVHjzfyBAQaJVgwCqKWqpGVwQDLnBD2ccRmGoVUqqXMU//avlBwQwoGxZFDNuHCpS4H",
+	"nh6uVMlsJSQ4pI5ICsDjXiQ/OknII9uTgHGw91xQ+MB5SiEcbHa5L/zbJXxQwUWncEPdW89OTvyvg8YX",
+	"SjOaXVTg7qDxU0zYxNo1W0vmfWFD1hdULJxn94hgNm7GR2DcB3Vx3/qFYR0SziepBsOPcTQsb3p4dmbs",
+	"Ajg9xEC3FlBfnCYnJyd+6qCjSHHNCgvbbu4qFyWmstQqiqFw8xkdTfxBuNqwZY+FJjnEuM5dVr2hfVlk",
+	"RkWAQLhIwJVtjh5DzY7XJpaekOaqGtewtwLE6cxhcI1ctX6/jsil1gUfltpi3g4X1l0D/F/cYB1iAXNN",
+	"bOh/uIBGu31hTKEH5uU/vjh8nACTPrH/PHt04HfVrb1ePSrHFRO/cBgIXPuNAb+TOS5ZauT0VGR9kZof",
+	"DSQCb54TY4ikVhuFr9T/K6QwVJXndmOmJJM+0tMiI15WjRb+yPH8V8/x3DzDcydOm6hB5gEXKlHhrglW",
+	"UidIyYWreQRK/uHgCMVDlbtTiowVDWvOWFGJv0PXdKYSvER4j8EHhCFh4jOrU+7KlX1Bpiz4NRgsrsSS",
+	"K5JClGMBJg0z41tRJqDJHtpKhW3KdGFz8+t1mpVWOaR6NPEGk4thjKQY53yk0yOS2t8YRu6CMk5uOPSt",
+	"1IJzh0hjSV+AxBwYtjkwC1vCEEtIavigfZvMs4H9Zwg5ngTxHf8NAlQSqoIGyFCu3hcZm+kJOX1c7X1r",
+	"zKeK7LgSZ9FxuS6pEWucjYA0wrK4UTUFIFVUcM1/Z1l6gZYRAqrZXv+1mK4O0qPsZ+n7V+/ev3nz+u3V",
+	"s6cpkJ7R3y/NvmITwjT0EQfY6eBlhmcqF7NdbNyjhYGsgA/vMdh0CWN9pmgTDm4blUXY5M/19EMWaBGJ",
+	"O0FvaiH+BWzUnjkpTrvS46AmsMrA23GoqooROyayH3/YT/LaXNx8YTudWJ+Tvz6g9Kau9VxKJLJKXhBR",
+	"WpgGXyFfsdPEIY/UVT2IaE1o1heKfmAZOujtiQbyCSJdEMCCC/ew7sDCeaLPE/KVyyJq+bp92/ONajYS",
+	"vOc71ej7F7lObQ3+9npZrugNszlxE0aYa/G0v+uCVs9Kp441SfHJBCvfAmuUOnvTG6AJ8h5fXFKj5SUz",
+	"wtpEXBHasBLLmYvfYv8uwS6qw2h2UiNjWUxBd7CNsdBqlXNRjQFGrdI8z7EoEIsEzICV22rB9Hkto0uB",
+	"roTY5e525lwwZ6DCPS6NbXwXX5M1B5Y0xYbjEp4Cqw5eBviRvfMewLw4/C/zwhDiDE/VUuzpSdAB9NHa",
+	"BqA7NDbuwYao+tKttCKQku/LgMDRPpv9sPL2O8P/sDL82zPk8sywAbhsTcdslKSfVe/cu/d0n1Tl17Ge",
+	"sqptvI/EOqAuw8cqb6hvhxmQWHC2926l2jIS6+ayyomb7HJBCbBtDKhh5bUsWHbu84AwFoNWBs+zb1Qg",
+	"GC0AHfqWTg/QMIXHULSkjtZTPz7Wq9lJQVyBA5aPT0qI5rtcENoXqe13VeUhrrRnltPrKpOGXNppwlFK",
+	"wSoqIuDp1nzKkr6wc/qBpP77gQdutbkFR+RnazfGJmjphWDXeFTFQ5PPqpCjsiig+i4QmqEX0qi9dosa",
+	"4tkmFRrG8OOLw8cHR34adWPayF30XwTWNHio+8L5NRKSVi3P0jC5BOQ5mwHEJVbqNNwO4ImAbBX0NCTN",
+	"bfMeAoem1RdGVHvs2e+jhiYM5ZnBntRi/36LzXnPanG1vJYECr+JtkjKqHJ4jW0ndjgBuzMX3vfkO1VD",
+	"CPX0/uYr2Lyas5FTE0YzYHCfeg5rrG0Q++ixf86OsbcaQqBlCncU1YWqK1x3Zt5J7Yf8pd2J+it43Vct",
+	"5T2k+WoHtFnofcl2TDJrURzvJV0wKtPDPCpfIO0k0UWYp2JEwqpsu9Y0lSUO3xedWDz4DZe4O+nK3AGO",
+	"fj98PYDp33PuC2Lqx7mh2Z8vg3GvmiXkYZXF18KuNVJN14vZ5M/LJtjxJ/fhoNJZtqp08eJxdf7v2y76",
+	"NfNdIotSfKMwtAuYtkZBBBxKB/4MMVOjgjtGwJVNxfW1z33BlmE5MQ/QonfqSU0TtgmbtuKu2peg3i5y",
+	"rZnI7k1j+yz5rt0VtnutRoF8zp3qMZqqm600lsR312wio15AHVQ25cLmACrGFIE0l0tiWCO/FiQNu0el",
+	"1qLri+DjJaPurDVb4AoWscbJ91rkC0gFVd4e9oO1efwaXcG60Y7r7xKdQC0p1eYhwcTAaAajEDyfUrfN",
+	"KehWuQRh57v3dND+viw10bV3XK0mmj27FzXREpS7VvjvdSphVK0LSzma3RzS4NFmIBuVuBrccHjbAP8n",
+	"tduQYpmQvXV9gdcOiAmBjwU4+am/fV6DfEjW3LhQZcT+F3GvgC2zDHRGqm620xlxGGjUuSelsWrLes9i",
+	"BbuPtiiRAMRie4x8XiVyxSxBiaTq5gtXIvF4jRaJZLTBRQ4F4/EnIOMOtZrYTcOVTCbOksOuCFbXU0mt",
+	"7bkR5ks1mdeyKmx68+Tw+4RcPo36B3Ay/pZ8YTWSm2/7qupIOISW0khs7r1xXWR84+7vpt9POeQ2x7CZ",
+	"KWTWeR9VkBuJzr74GYBmqS/9cUpTgD0yl2XuO8VX3cl8k/h4wRDcykcragD3LLc+izW0jpjv0wZ6y4xK",
+	"YzipmcmQJe5sjSpdCveP3XH+Y8+k1fEnbCm0EuvmuQQcXKiTpxXGGlSqKcu6MDlzCWHNR4yKOkQVdFYW",
+	"hqM9PfwOJML3iJHTF6mfXai+TRkVyiqAVlmYU0XoaMQAJ8AlXPgSf+hfAxkctuKwBVj50o3W22uZGdTs",
+	"tlGcLem9t0QDHA5NbttSioeBYNs6az98tUO2uTuSJzC3MDuhSclB3dpWFj8XNh0PCsiheRPYEvHoxdOw",
+	"k+N60zxQjVzFIAzTZge7Tq+bYXP55p9fl33spr/eRq628b7iKcHBYVZdnfHuC8rXax4txG408nVae8E+",
+	"cODswBFnTeCTShk3xrN5IcFM0Zwa/g3oDGAR8Szx7yIntsS1eg9o8gcOFMi8p5740K1WuR0s5Y1Z6hdn",
+	"BTiEmJBV5nRLlBRoGPnsil6nriXi2EpJ885vlO9YAMzqMTguYC9dxr89P+f1aBxC1Eaw27oZWb4Yv5KC",
+	"vUQ1bZ8sAWbXIiLN6hoWutm7ddY5PAOvfBCjnnegILg9txWQL8aHZsGHsOIU/U13GvoeRLpNxdmKOrc3",
+	"j8qYd9CVltSgXk6hLT84ADEJ13Ad6xpS1QEAb3J0f3rhenaiZeXreqoaEsE+6r4IW3tUTTvtLeKZ7S0a",
+	"cK7vDi4izeCuKRf23cKoAJAiRVL2ccZGmmWuAXCaAHSorTLFXkVANJZevDPRTgDvOKBBmDVL7OeJpr2b",
+	"eWAr+p+HR5r0hcC2/eAFDSCIz5GvwuW3+5Qm5OHpmX+WIEESRTmAWpkN+AEhByHxShazCRUsG9gtGhRs",
+	"rNK+QD+rP8CTk2oPMR9uSosbZis3UbuBwizEt0OE3IUROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
+	"tsd5RC63lzjmWLZkjCFT3L11bCb1jn64d5/uOj5cM44rB68sUJf4Qnml2cktJfgKfezYEenKygiHQ+Xp",
+	"to55k1Z9uLGZp4AgxAUURVgdgSuS9nvYHBJuB8/gH+wcP3PKGn7Y76VNvQEzY9YrDiv8QcYGMsTxxK35",
+	"i1Ul3Azf2f1uhXmy3+9TtfC86utVL5p2RHB9/Ed70zLiQcihzBZ1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
+	"7byvw4WGvOSzR4+xAtf88IT8z3/9N0mpGE1kMRgXcuoasvaF+1RLgHmDO1SDc2gISYCvCvUfCPiyj5po",
+	"eQ2txzwoARW+Lm8sy+KcPDw764vUSWQo0xmwj77zyZsnNm3mI7DhGzbTuB5jQsAf5pHTUxCMqGqklmmk",
+	"2Io61DCq7Lu+WCt5jXFoNZuKmQlpBYMm2Kmgna1UdeBWZPYFal5Bkh4che3D4BvxQg24V2pcH3dzlkPG",
+	"sCicZYmtXgRpNJJClVOWEcXFiFUqX19UJehULNCbiGFcm+C/Sgcx63hwN40D2X3ASffkXrdv/zyR4S4s",
+	"+DLL1kSGawy0rncsBY3vwEN3GWzuvPAVq9t6MckXF7i+zDJC3X3dWHB0Ub2O+XQmiy0a3KyVMu+hsNSw",
+	"9ayg46CPOBaMEp4pW8P6a5nZalWuFcvHQYYitpIHZe/cq3ppQlKaQ2vLwaxgCsAYgOXb/BJIpEoL9itI",
+	"rtSjIQLiKPY8H1OeA+syc3PIOYhr6AxMEANYO4RPgQ6SU3jGRjD7QhZOkAnCxQea88wJhWoGDjIN0YxA",
+	"t6GamPV5C4Bm+DvvOHSCDudRSSMnZ9aII7IraeTGq0Xcm/x7s9go0lxDG94jE3+BNP55mDgOvhmiBNBb",
+	"hVPQwub2ynpw2u7uWi3Jx7z2w4s+OaVtTYrNE+xRe0hFdqiYoXqbcWMdVst+pwtzY7lSQV8oB9UgRnmZ",
+	"Ge2nsxpXc6A8BAYxpflYFkZf4pk3Dt1qajcn5oeOhwLufM2qcEClKq2MvF1VztxKS5xTRZTRErG0KxZ8",
+	"s/yo17xdd82RNfNxbj5XN2ln5ZskmKm1zatJBisnaM6PaqzMf/ywFynU/9xGt43X7EP1ub2fRLBtNZn9",
+	"xcsdk16ZtLQ9v+ksjJs8pS+slW57ibh0W2e+3pXlRO3MpC/uyHIw6+nerLPPkv/U5ao+A4v667up0OFE",
+	"u3pBTHLZg/XhI+2tnt839VyTAKmNe5C6o47BW+d6fetH/aqLaMOldMBhcYu+N7AMn0VRhzq4z/hqJ9o7",
+	"/mS5dXv2XtQZV2ekiTHz8I2xh0BPseO0phW40+zdE9W059Lh9/eTjuwt3c9GJ+vvs9m1v1vlcWOyMp+x",
+	"u/hWNp1fa2Nx6vpKuIA9bHlFmcTnLkFi6Zsnhz/YMH89E4Br1WwEZWPIUUeBdcMs3Y7uSU7kqgrYg0yK",
+	"N1cw2xxPe/pMkd0vVLz/VfpesNX92008t+BmjEOHoXAnf2K5BhABSPe6hI5nFtVIEZplBVMK0qIfHly4",
+	"UoKceeKvqcGQpXIZ66Vl6dEa5cvYRB5V6E65eorpN7hn++0TVB/kyUTyEfvfXDHwZCKxtpYRS7MR3I/t",
+	"ywM8MMHOYF/euTd+1UqrXcV6fdVt4H2pq268aLbyfvBf1oZOqlS/dEq5SGtcCm+Mw4SB7maWji1LC0DY",
+	"jPxVPGMD8xvXIS5AVqvQilLfbQpSzaD6dBVAW8gEm7NExE8zGVezhb0BQqixGhx4WMlVFSBHoL63L0B2",
+	"K1hbg3wnpo5TupfGb58nMN2t89uXUbi8Zq5G2/XdKL+O8uU7Nrdrk1V11DJXwLRHq6ULANZrUct4RZhK",
+	"FeBYJsD7fBdga53Y+qzEJi5DEosi7COFHjy1Kjfu8BCMxnh2cNEX1GcSGzOoiZtjHgN0fAw1Y6J2DVLL",
+	"8FvIm0IUD+AwfjhZWEzIqsYOspEvSEHn2MeFiQxD3no5Adyn+J6dkRR3YKClHOS0uGbpUd3DjHnIdnll",
+	"FYj3eTrVJgjrU4MtcvbgBWRVGTW7L7gCTzbkESlNc2a7JTl1ucqH3MjNffnUA4g6uTEtlYZuQmGgn2dG",
+	"gBhBZhtwDsayGHAxK7V9r5CR3siEmlvqZVgLNprrfVE58N1Ttqcq125WuFMAbQ1+eNe+1K3x4MiYusCH",
+	"B1Ygu5elBHBmXImKuX/fqL5oqJ/hXBsvCBKowLg5Ipc+a46kFVUNeKZSm1Rh60Gr7+pmOQwTfDvKKZ/C",
+	"UVmxOKLCNjm3X+GRnUA7dZmxvKUf7UVfbNKOg2zVjeM1UJ7F11fnNm77W8lKNhiD2Wcm++ggaQrtCxKH",
+	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienCZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
+	"dnpWhJrBR1JktlWokLovZrSonEIjCHdxJUW0FUg25foNMKC9mazm5Z9HwalKmqOZZ9jYajO1pqZbvMjY",
+	"dCbNPA/fWipZp2bEfrLzxLtO6z4iqdN5UgdB5Ouvv2gVClZAqO3GZzWITau2N1KjgBm1egEg6ScwP81u",
+	"yjlkoQS1DY5rYPO5QMiFDYB9l7lI71qX3ILt/IF5B6WTTsEBbhKWi9nCLF8E8TxgtN25Zyza8R+wK19s",
+	"6QNOr8VggBPdZ7EDDPAVVzrg/FugdPE+fKYwTqRXA6CibYl8ULAP8sam2kO/a7QYFNFSujaMXvTbzseY",
+	"2YoqzEkbwjPO6euGeDZr6ADeB0u9N5Bnt7GOGuloxFQruwfgvHYQv6vmqa5va32BFqFh4+9+vDw8e/TY",
+	"1554kiCXJDUXwYbNAJkzxYH6YshyKa59N4EACdBasYn5qoIAdGp8DfFPoDYp7FtJ8FLsO5vTYaXY90Vd",
+	"s4eyjVLcCDkXdSjCVuTAFYB+ZgL7QkYy795Efdxh/QIarri6VaB55oGEqInZSylG7KtB0LPnttFFqrHc",
+	"40/w/3U5vs8LOTVXyLU18Q3ka8BgcG9QKYGXrkoDQq5dEd46eIy3yOX3ngxhRtl2ZzcWmWaQmhgsCzgS",
+	"7Be5FtjQdwYzDM53NIar89GmBBxFu0u2QhY6NPgvDbJwO7zxjc+jLNbAhj/D6lFoiEaVJrYHAEwwQHNw",
+	"Gn/MSwYVgfCk/ZLgdBUBq8AW5GFPGfPavkAkCK4t6JL3rmo+ZS3nG8cF3zPY/+fBv1uD/X//GOB3A8d3",
+	"yfGrivDtM4n3oJsFYgL+sOS5hlac+C1uEwmBRbCh0YwOec41Z4p8+/rN4Sm0zoSIpJCWvQNPPz2Ng3T+",
+	"PUji39PR+lSqljIdbGjICraTY62dZP39/xYe50JpNm07TKPa+aP0OtgO8w9+rt75VRsmfh3rjZNqG+/L",
+	"QJmHm7wTIyU1mn8MLdUV+ZeC/1ayhEAUZ85d6KFS4yt3M6papyvwuf3m7onZ+/d/HrW+Wt4Knb7WP+Br",
+	"0OXnwaFtps+vHsq+K57BV3zgYLUaw/kowG9EJrdcA1axHxQl1m9QNUDACS//8L3g2EfdLNOJIV40s76C",
+	"V2HW1/KbLp2Sa2QaHJEK3me7VVUrcdI3Xs8WZjkH+TxV/Nqn69fK62Kve2ORRcaMZZDWKcVSInXwGl+2",
+	"EVmh8/6fI/KshBo76jpG8gosNpyW9ZlHzgyL86AtMcByV7i2kgwZKSAB3LemwUbFTM5yFrweHYYtL6dW",
+	"hSWZdA5sKipEW5xa8LIAdjJ+LEEPntCBGbzCd4JefsHbEvPHvEFUJbEFtYi+F0tkBhUqfOU4XO5OnhsF",
+	"XQYvdY1tb3+5/b8BAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

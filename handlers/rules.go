@@ -60,6 +60,9 @@ var OperationRules = Rules{
 	"admitPrompt":  {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"getAdmission": {Scope: access.ScopeUser, Of: access.ResourceTask},
 
+	// Queue.
+	"getQueue": {Scope: access.ScopeUser, Of: access.ResourceTask},
+
 	// Deliveries.
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"reserveDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceSession},
