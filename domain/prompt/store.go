@@ -57,6 +57,7 @@ type Tx interface {
 	session.Locker
 	Receipts
 	Entries
+	Sources
 	Turns
 	Transcript
 
@@ -86,7 +87,7 @@ type Entries interface {
 	// Unfinished returns what a session is owed, in order of position.
 	Unfinished(ctx context.Context, sessionID string) ([]Delivery, error)
 
-	// InsertDelivery stores a delivery that no client id admits.
+	// InsertDelivery stores a delivery that no client id admits, in whatever state.
 	InsertDelivery(ctx context.Context, d Delivery) error
 
 	// RewriteEntry writes content, version and time of a pending delivery.
@@ -94,6 +95,12 @@ type Entries interface {
 
 	// PlaceEntries writes position and time of pending deliveries.
 	PlaceEntries(ctx context.Context, entries []Delivery) error
+}
+
+// Sources is the part of a transaction that finds what a combination was made of.
+type Sources interface {
+	// Sources returns the deliveries that are combined into one, in order of position.
+	Sources(ctx context.Context, combinationID string) ([]Delivery, error)
 }
 
 // Turns is the part of a transaction that starts and ends the turns of attempts.
@@ -106,6 +113,10 @@ type Turns interface {
 
 	// RunningTurns counts the turns of a session that have not ended.
 	RunningTurns(ctx context.Context, sessionID string) (int, error)
+
+	// RequestInterrupt marks those turns, for their runners to stop them, and reports
+	// whether one was not marked yet.
+	RequestInterrupt(ctx context.Context, sessionID string) (changed bool, err error)
 }
 
 // Transcript is the part of a transaction that writes the rows of prompts.
