@@ -132,6 +132,24 @@ func (e DeliveryOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryResolution.
+const (
+	DeliveryResolutionDelivered DeliveryResolution = "delivered"
+	DeliveryResolutionRequeue   DeliveryResolution = "requeue"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryResolution enum.
+func (e DeliveryResolution) Valid() bool {
+	switch e {
+	case DeliveryResolutionDelivered:
+		return true
+	case DeliveryResolutionRequeue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged   DeliveryState = "acknowledged"
@@ -987,6 +1005,9 @@ type DeliveryList struct {
 // DeliveryOutcome What a runner said became of it.
 type DeliveryOutcome string
 
+// DeliveryResolution What a person says of an unknown outcome.
+type DeliveryResolution string
+
 // DeliveryState Where a delivery stands.
 type DeliveryState string
 
@@ -1701,6 +1722,12 @@ type ReserveRequest struct {
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
 }
 
+// ResolveRequest defines model for ResolveRequest.
+type ResolveRequest struct {
+	// Resolution What a person says of an unknown outcome.
+	Resolution DeliveryResolution `json:"resolution"`
+}
+
 // RollbackRequest defines model for RollbackRequest.
 type RollbackRequest struct {
 	// FromSeq The first message that goes.
@@ -1756,6 +1783,29 @@ type RoundState string
 
 // Scope A level; each holds the ones before it (API-20).
 type Scope string
+
+// SendNowRequest defines model for SendNowRequest.
+type SendNowRequest struct {
+	// EntryIds The pending entries to send, each once; all when absent.
+	EntryIds []UUID `json:"entry_ids,omitempty"`
+
+	// ExpectedQueueRevision `queue_revision` of the queue that was seen.
+	ExpectedQueueRevision int64 `json:"expected_queue_revision"`
+
+	// Interrupt Also while a turn runs, which is asked to stop; false when absent.
+	Interrupt *bool `json:"interrupt,omitempty"`
+}
+
+// SentNow defines model for SentNow.
+type SentNow struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt With `token`; judged by the clock of the database (OP-3).
+	LeaseExpiresAt *Time `json:"lease_expires_at,omitempty"`
+
+	// Token Proves the reservation; only for a runner and only in this answer.
+	Token *string `json:"token,omitempty"`
+}
 
 // Session defines model for Session.
 type Session struct {
@@ -1841,6 +1891,12 @@ type SessionPatch struct {
 
 	// Title At most 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// SessionReset defines model for SessionReset.
+type SessionReset struct {
+	// ExpectedIncarnationID The incarnation that was seen.
+	ExpectedIncarnationID *UUID `json:"expected_incarnation_id,omitempty"`
 }
 
 // SessionState Where a session stands; the last three are final.
@@ -2303,6 +2359,9 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
+type ResolveDeliveryJSONRequestBody = ResolveRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2317,6 +2376,9 @@ type AppendMessagesJSONRequestBody = MessageAppend
 
 // RollbackMessagesJSONRequestBody defines body for RollbackMessages for application/json ContentType.
 type RollbackMessagesJSONRequestBody = RollbackRequest
+
+// ResetSessionJSONRequestBody defines body for ResetSession for application/json ContentType.
+type ResetSessionJSONRequestBody = SessionReset
 
 // StartExecutionJSONRequestBody defines body for StartExecution for application/json ContentType.
 type StartExecutionJSONRequestBody = ExecutionCreate
@@ -2353,6 +2415,9 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
+type SendNowJSONRequestBody = SendNowRequest
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2398,6 +2463,9 @@ type ServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx echo.Context, changeID ChangeID) error
@@ -2431,6 +2499,9 @@ type ServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx echo.Context, sessionID SessionID) error
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx echo.Context, sessionID SessionID) error
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx echo.Context, sessionID SessionID, params ListRoundsParams) error
@@ -2518,6 +2589,9 @@ type ServerInterface interface {
 	// GetQueue Read the queue of a session
 	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
 	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -2717,6 +2791,22 @@ func (w *ServerInterfaceWrapper) ReleaseDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReleaseDelivery(ctx, deliveryID)
+	return err
+}
+
+// ResolveDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) ResolveDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResolveDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -2946,6 +3036,22 @@ func (w *ServerInterfaceWrapper) RollbackMessages(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RollbackMessages(ctx, sessionID)
+	return err
+}
+
+// ResetSession converts echo context to params.
+func (w *ServerInterfaceWrapper) ResetSession(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResetSession(ctx, sessionID)
 	return err
 }
 
@@ -3691,6 +3797,30 @@ func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
 	return err
 }
 
+// SendNow converts echo context to params.
+func (w *ServerInterfaceWrapper) SendNow(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SendNow(ctx, taskID, sessionID)
+	return err
+}
+
 // ListTokens converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTokens(ctx echo.Context) error {
 	var err error
@@ -3887,6 +4017,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/sessions/:session_id", wrapper.DeleteSession, options.OperationMiddlewares["deleteSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id", wrapper.GetSession, options.OperationMiddlewares["getSession"]...)
 	router.PATCH(options.BaseURL+"/v1/sessions/:session_id", wrapper.UpdateSession, options.OperationMiddlewares["updateSession"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/reset", wrapper.ResetSession, options.OperationMiddlewares["resetSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.ListTurns, options.OperationMiddlewares["listTurns"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.StartTurn, options.OperationMiddlewares["startTurn"]...)
 	router.DELETE(options.BaseURL+"/v1/turns/:turn_id", wrapper.DeleteTurn, options.OperationMiddlewares["deleteTurn"]...)
@@ -3904,6 +4035,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/send-now", wrapper.SendNow, options.OperationMiddlewares["sendNow"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
@@ -3911,6 +4043,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/resolve", wrapper.ResolveDelivery, options.OperationMiddlewares["resolveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
@@ -4454,6 +4587,54 @@ func (response ReleaseDeliverydefaultApplicationProblemPlusJSONResponse) VisitRe
 	return err
 }
 
+type ResolveDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *ResolveDeliveryJSONRequestBody
+}
+
+type ResolveDeliveryResponseObject interface {
+	VisitResolveDeliveryResponse(w http.ResponseWriter) error
+}
+
+type ResolveDelivery200JSONResponse Delivery
+
+func (response ResolveDelivery200JSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResolveDeliverydefaultApplicationProblemPlusJSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetFileChangeRequestObject struct {
 	ChangeID ChangeID `json:"change_id"`
 }
@@ -4961,6 +5142,54 @@ type RollbackMessagesdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RollbackMessagesdefaultApplicationProblemPlusJSONResponse) VisitRollbackMessagesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessionRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *ResetSessionJSONRequestBody
+}
+
+type ResetSessionResponseObject interface {
+	VisitResetSessionResponse(w http.ResponseWriter) error
+}
+
+type ResetSession200JSONResponse Session
+
+func (response ResetSession200JSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResetSessiondefaultApplicationProblemPlusJSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6607,6 +6836,55 @@ func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueR
 	return err
 }
 
+type SendNowRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *SendNowJSONRequestBody
+}
+
+type SendNowResponseObject interface {
+	VisitSendNowResponse(w http.ResponseWriter) error
+}
+
+type SendNow200JSONResponse SentNow
+
+func (response SendNow200JSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendNowdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SendNowdefaultApplicationProblemPlusJSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -7022,6 +7300,9 @@ type StrictServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx context.Context, request ReleaseDeliveryRequestObject) (ReleaseDeliveryResponseObject, error)
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx context.Context, request ResolveDeliveryRequestObject) (ResolveDeliveryResponseObject, error)
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx context.Context, request GetFileChangeRequestObject) (GetFileChangeResponseObject, error)
@@ -7055,6 +7336,9 @@ type StrictServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx context.Context, request RollbackMessagesRequestObject) (RollbackMessagesResponseObject, error)
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx context.Context, request ResetSessionRequestObject) (ResetSessionResponseObject, error)
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx context.Context, request ListRoundsRequestObject) (ListRoundsResponseObject, error)
@@ -7142,6 +7426,9 @@ type StrictServerInterface interface {
 	// GetQueue Read the queue of a session
 	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
 	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx context.Context, request SendNowRequestObject) (SendNowResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -7507,6 +7794,54 @@ func (sh *strictHandler) ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID
 		return err
 	} else if validResponse, ok := response.(ReleaseDeliveryResponseObject); ok {
 		return validResponse.VisitReleaseDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResolveDelivery operation middleware
+func (sh *strictHandler) ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request ResolveDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body ResolveDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveDelivery(ctx.Request().Context(), request.(ResolveDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResolveDeliveryResponseObject); ok {
+		return validResponse.VisitResolveDeliveryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -7900,6 +8235,57 @@ func (sh *strictHandler) RollbackMessages(ctx echo.Context, sessionID SessionID)
 		return err
 	} else if validResponse, ok := response.(RollbackMessagesResponseObject); ok {
 		return validResponse.VisitRollbackMessagesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetSession operation middleware
+func (sh *strictHandler) ResetSession(ctx echo.Context, sessionID SessionID) error {
+	var request ResetSessionRequestObject
+
+	request.SessionID = sessionID
+
+	var body ResetSessionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetSession(ctx.Request().Context(), request.(ResetSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetSessionResponseObject); ok {
+		return validResponse.VisitResetSessionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -8926,6 +9312,55 @@ func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID Ses
 	return nil
 }
 
+// SendNow operation middleware
+func (sh *strictHandler) SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request SendNowRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body SendNowJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SendNow(ctx.Request().Context(), request.(SendNowRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendNow")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendNowResponseObject); ok {
+		return validResponse.VisitSendNowResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx echo.Context, params ListTokensParams) error {
 	var request ListTokensRequestObject
@@ -9194,296 +9629,315 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L35khs3ljf6KgjeL8Ku7qxVi+2quDFRraWtHmsZqdS+001fJsgEi3AlATqBFEUr6gHmPebJ5km+wDkA",
-	"EplEkkkWWZJ6/I9dIpOJ7eDs53c+9UZyOpOCCa165596E0YzVsCfz67otfl/xtSo4DPNpeid995pKjJF",
-	"xrIgesIVUZpqdkG0JENGFBOaDOnohlBFuCYjOmXk28s3Lw4fHxz1kl7Bfit5wbLeuS5KlvTUaMKm1Ayi",
-	"FzPWO+8pXXBx3bu9TXovMjadSc2EPnzLZjldmJ8tzYYuFNETqomeMEKFmrOCFGzGqFaECsJokXNWEJpN",
-	"uVJcCvLt5dPD79ZMholy2jv/p/n4l8RNbShlzqiAuf0kRxRn0JzQ1YSRGdUTIsdkbuY1p4qMCkY1y3An",
-	"vt94J94yXSwOL8eaFcsD/sz1hDw8+4FQkZFHJw8SothImiPSkswp12a06u1jWUyp7p33uNCPH/b86rjQ",
-	"7JoVMN7PP/98eFnqCROaj6hmbYOenCZkIudmIBo8jss8Ozuoj7y8rv/v8C37rWRKH77I4jvJM7OPQGcF",
-	"PprAQY9onrPiG0XkXJD5hAlDbBOaEUo+0Nz8SthpPNxwt2+T3owWdMq0vQWXjnKe5JwJ/eJpfKZ+Rjhl",
-	"KiqSMxPg5jlDF72kJ+jUDDmC9w14tiE1tNDBa5EvkOImVBFKroHmCpIq9lvqp/BbyYpFNQcK79qUPv7C",
-	"xrJg66egprApq6cwxJdtOocnEyquWew0XuABkDHPGRnBY20nAF9ufgJP5HTaQgpu8BE+0jYwfrvFyGWh",
-	"ZOTwU8E+6sEIvk3xyhg2dM0Ibi/ehe8OjsglGVK4HgmRBVwToFapJ6wgOTcXjCvy8Oys7bxwkDU3+ynL",
-	"+QdWLFZtUWafadkj9/Xmm/SUj8cqwrMmDBaJp67METEyN4xMTxgviGYf9QVJuci5YClyFToEifbtjy8O",
-	"z5CTxLYkgwHDSf2fgo17573/57gSrsf4rTqG6b2UGYPJPvvIRqWZ4aqtUuWQXpuJMPd0y6a5Bwf+wc23",
-	"78X4JdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt8YIXhhGmoC8D0Ud2oFvBifIijr5vj",
-	"KylYyzwvhZ3mhRcNSvM8N6qKyFQSqgpckQcnD7tMywzYaW4/8SnXkbPUbKrIjBV4L92FbCGpHF4SDpSx",
-	"MS1z3Tt/dJL0pvQjnxod5ezE/IsL/NdplFW+ZErR1bxyio+0UJX9dnNSsiO37Ij9ttqUOvEUshSZSrvv",
-	"0Eab8ian4u9Ilcszs1/g3hgiT4BfjfiU5kSU0yErWrbKEvqmCh4sdXke+HmwP4+QogXjwMpAMRKyICns",
-	"RmrI+Zp/YKJt03BP47v2aP2mvWOg0KxkVWyVzmO/3ZySrqi6WTWspuqmZUzz1RYDyhu2cqHaPJAQIdH0",
-	"gH8SrhXLx20TMY9sMZOyWD2RsmjbbvPVpgPemofVTArFgCLfFHKYs6n5cySFMcfMn3Q2yznaQMczfOLP",
-	"vyq8S93EoHsvjNhg4GRMeV4WlQpP0pHMGNC30nSYM7B2lDH+5hM+mpj1B5Zrw2CKTcM+fRw+2mL6rPr5",
-	"0vMRs2bV72vP3sJe2A0C22N0I+Q8Z9k1s4/B3mcZNztF8zeFnLFCc3NSY5orlvRmwUeGYjTleUwXotps",
-	"pnm90XJkqQnXF2DVz5ic5SAKGqSR9GSpjda0VsOxqttr+/htgrQfsRhQjyiYYsUHoKaE0FxJAoaJuU4k",
-	"Z1TFZnMbEvU/7QDVFCu7XQ5/ZSNtJuFNOTOR5kbhlLsuzbzOikU4kjx/Pe6d/3P1j63A693+kkRUK11Q",
-	"gZ+RQs4TIso8R3ZveD0jwOqNWUvFgkxlwUB5ME+ZC+Eu9tKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//7F05ZNsK8LjHxieFmWWH3cGipmH64t550VcjrTR2ZaStCZmkjdfSrWlFPv3C/j07IG",
-	"myJUmTEXhBbM02jjqEAWgQUsJCgPHY6pQcyeGisiCxYXnGmUymczJrJ3mupyhRXkdT6gKzY31iBQAfw6",
-	"oIIfXxz+AFRgnWI968yKT6PiFZf2RS+rW1K/cjxbd9mQTpKeYr91cgskPeVXveq9tR1q7j2ISzOif1t0",
-	"k7Vm05neKSMZdN8RJ9g7Pb6WuFBFcO9csdzthFBn3t+Vy8dmiP6gK/jYO3B7T94+u7x69rSX9F6+fvri",
-	"+Qv48+mzn57hh2+fvbp8+explH7b3X2XgvAs5FCjiVTsApiSYVZqRkcMlHbgBBUfnVGtWWFe8f//8/Lw",
-	"H/Tw95PDH44G54e/fDpNTs++v/0/MaFrWdQyqVExmshiMC7ktOP1sL/QsuPzQ5ktIjpi4njAgOp1JHjF",
-	"UQHoTtuGZQ42YQ45+hg0+6ijky1n2YaT/dBmGD4v5JScJuTPp3C+LEP3eheH5RKPceu029xcSVI73/Ds",
-	"ksDKDA6ittDoFUFCegI/2fAON2itvivPMq6N4igVvI5QjREPUOdOjGQx6kqnjWrQaH2cv1qXtp5QQdJg",
-	"SmnHdzt6XhbwY8ayIR3dXJjJT6XS5PFD8u/8L2jgDXMqbqIa8f2R9fKcp7S4YZl1woHz8pQMF9rYouTs",
-	"0WMz/fUc9W6kuILMnhZ0vF5SNA2/zPyKQPQA4yPkhs00KFm/ltm10UsW1som3755cnj64ODCHNGEi2ti",
-	"o0RmaWAfGkXZLMB8oekNukW+GB6KtLD08Tp+dtu+5S+mM1lsbCKaHUeFTLPpWt2pdrq34Il8gb87PTnx",
-	"U6NFQRcbU32DNCuqtHP8Zd3S3zIFLtKmpCzg8+6LhNXZl90uLyo0MzYzLhordPMKXrlijS1uVIjFpi6k",
-	"BI7AAfs4YixjWYrObviwctRPmYbLc1bT61uu/kiWwvxfS03zuKaEQ79x3vgNiC/OkC83YsHNIEPHe7kb",
-	"ylwa3F74Fcf41gy2IVs09orhcPaUCReQ3PCRjjSxIy/ztu7CZtXOrXEJL8kS964VO1BdiOWjz/PmYpWL",
-	"No3KojCLR4c8F0QWGSsgVlCpQUjxgqQ8S5e3xL1yU3YX4wIbCvSCfeArlMoTr1SaOaIjBiOVKOcOOqo4",
-	"ztu9DVlXnvKKwP20k2rz4kcrdEFHK6QPOj6WTKnXMyYu37wgmRyVLmRef3vS+3h4LQ/th78qKY7e0rl3",
-	"piU91GizK2dnNs58Y1uFfZzxgin7i/qMX3lXD9ckk0wBd8Jf1I7IqOKH2ryx1fuzjRqZ0yGLOHSfTWd6",
-	"EfEWRjlmwT7IG78jy+tLXHjDvGUoC0Gupcy2X50aydlap/E7eKjdVXzVCLIkRE3kXBApRvFVzmVxA6b4",
-	"ttcBvSLWr4xraLzVHUfDDgvop7bZsXvzNPAXNVRTreloshm7cm+79L+Nca4q82hdKtPFkhd6TivCWnvw",
-	"IzkdcsGyARcxe856VodcgK1obhRXZEYLTeQ49KriF1xYB/jTn2wSnSfHsoTTWD2hOh8JZ+nDWrHNEFLw",
-	"Ec2tnzmxLmCCCRnXTCvCdZQAN2c8K8M14CwrhYBsxoxlxswzn9mIR7hf1iA62i3rueEi60qA/26eXXJt",
-	"NjMiVDzoUQrN84qPWWrbzWFPZYb8c+3GBMGubrGEpbDXUigBw2423FLF9jJIQ7KLR797p6MDKe0U/4LF",
-	"kp5qwQtIyC0KzhQ4JU9RqdhEDzK6a5sqZHY2sFeDaJFzDLVky+Z0xNBOkSJfWK3OXHIw7mmNRUzpgkzo",
-	"BwbO1iHL5ZycdtSMIGZVmvvYsk/OMY6Gkj0m/A2h19To3MoeEkSh5lwhMzo92yE38tOM+9pqE43N0fxs",
-	"/7PcW9iPalIwmucLiO9xG9fTK0Lxzev3Tts4/EaqcC2mEtE8ygIUD0IxEkKUpoVm2dKl3c32fqEua5AA",
-	"SWAn1PJ5woRmPLHg6ldiNmQXjh8nNW0nxtlaglVNHaN5f+rXvmLqXtZu60yPaFpbRziXt3rViP9uxXD9",
-	"mH+U8yCnFgsvoCYjdPFkvECDCrck2L2oY8eN+BNXsdU5ubGRZhoTH0HyckvWaSOz2fwAMuKsfmoTBnKq",
-	"dAfB2dxumH59Fqv2/3WlF0SkO3U6mqI8I0MGByHHVkd0B6HKETrozE2kPIc/SgHpOCuP4p2O12OArhSc",
-	"P6a6hkNarwrcCMWKDzCk5Wb4d6CQVDdl4GYV0Ep1qcynVIxYjivIuBrRImsjJz4ev7RKQox4rbuDK/T5",
-	"f/ujS5B1S3j36vLNux9fX/WS3pvLqyc/9pLe+1fv3r958/rtVUsUt0q2DqLCmOJtjlwKFv8ZOoCpinFU",
-	"dLgW7Ffw/KUJmU8WNUdqTsXNwLpTXZoqF1CY4ryq7p8YTQg+4NmqCcXd23xN9Qyrwiq2JishrHIY2NKZ",
-	"Fe4Ctw8dfObwaOdMDPjRykSM9hSM8Lfxu1jdPoo7cGFzdsyWjHmhNNFzWYWajHI5lsU1043rWqW80Lxg",
-	"NFsMZuYSCfSPi3HOR2jqI0lET/AZZpy0Uj9oGLJAv65N3ieQQVObiZzOcqbrjKO6gtGB3dtiBTtgUjaK",
-	"DFwKLzEG2tQladOCET2Rinl37ITnaLmQFLShgZPQiv2Wkn55cvJghLU/5H/+67/7ImUiqz8DdRUHR32x",
-	"HJeDKgZt0znWOxrMXBq5aF10vsaMWt19PGfmmhSlUFA3g2REyaigagLLeBB30LbMPDBL4IhXuRqDse/D",
-	"wTijhdn6VYY7BJ9d9phGJ2EpMqJlzYDHr8zmPN6h5WHnt/lZ2x9qKfPBiOZ5dGmw52NzwiRn13S0wErC",
-	"H18cPjroZJMv3YTNx9iCiKw1soG90I0/e97hePTmVpWU+U6ycqLO2SpgsUQV8QOP0XeEfSQhA7KL8HsW",
-	"O+RlVlI7lOCar7Us/J5vl6hTY5zxuOqjkxNIFFFxt+WWvPSOLGZnV9i5sNGZkDFzxzTLLsipMYgenZ6t",
-	"WLuj1qjPxbwHnBRS5u5tK3ayGTOOUmOE8mAOKwljF/ZYpRV8tQaZX8I2mQcd+Z9T2ppzXKGXNnlmm7EW",
-	"6nlorl0QQ7bDUpPUGJFcXKegdo25oHmoBdpv0SbbVB98zlmeBVU9GyQiGH0RU63mhTT/NcofdaX5tu7/",
-	"IBZ2j1l976CSJwFRyD5SsxBjVuEmpwlJrelp/jSrMP8vjIkIH0g5yKW4TqP3eGzWuDzi3969fkVm0gjO",
-	"AtnDkF1zoawWe2xsNvPyYyibg79mVE9So/KltmYnPmBQC7K8ZcZSYGKE1cay1EbVtiF+Yw6u5x24nAT3",
-	"sRosRn3Pec4wFzo+F2tkyzEoHWNuDgDS7ZxCV7CZNGLLmkAN6WL03kFrwAwtY2emp50UJnSd7vadtrDf",
-	"ScGVgY0qb3y7kB0fj33oY13ZN1Z92x9JJIH2Eg2o7rR1yjmjH5gCDzRkNBoqCqrSl2MuMEQp6AfKYa8G",
-	"xUpvRuBHSXccNsy5YGoAIctV6RRCmtsHFWlqSy0YRzKSWu99rLrycucAiLt9NgDir2DiJKySZTFiVXnt",
-	"bdKTeTaAes9lRU/5dySWt9lSh26HK4vMiJx4yBbidYTbYI2deAJxJ3LSMRY3i1fuIy2Cb6/bROE9A12U",
-	"YkTtmUfCj+v2KMrRza8GNyySnvjKrC/nimVwBb8/iP4eD2ywoSPD/qoG39BuQOoqdIZYODsM8OFENjcD",
-	"7A+78N538KjjvU2tfkOlMWuGiBwRJ64o2p9ocHXqsiJk50uSKWlIP0fFy1TYzn0brL/OHJsMrLElsTOp",
-	"b3eM6OIkVZN0q9WIF2LjbNWYjgFcaCj1hCieMQVONKN2lIKPOcsI7KHz+ZNLNCOmbDqEjMjS1l4iHkvU",
-	"YdjUTLZQPPanV6yUgQEnuiClYSsu32pBRlRA9jPDTWBZlMH6HN2THYjJ+55Ouxj7uSa5El+a89CVtnST",
-	"D52OtlVIVLleNbFcldo8bCm0WeZoLd6YFR6JJR/CEsuKXd4fGc1xNW02rzMk5U3EROxu6v7IlZax3MUJ",
-	"VYNpFCOsUm5tdpd5DLUJRjA+bZFXHIRVXL/NqdJx96qtK7VcMiGW0KtIBhejvMxaaLdV0+vuWrG7EiQo",
-	"R/0rwxYUNfCv4Jd1/4rMMwsEc9EGDrCt+3hDKd+kkFAg+e1KKiqorzg4vBVE9bLNor4khZxb6JMqe9AB",
-	"eYWwbxDuzCFTMuaT8Hx/B5mbZtSBHTWuNsu5IEPIbjNaia1SqAXUvISu4ilg8BkOoqDKjUxZYWvgDCvo",
-	"nL0XOAUi1Nhdt5syTTOq12K7vHTPGUKROVv/PJz1W/OoIUcquOa/r7KN3//55OTkBLLfAIVgZNiyqGfi",
-	"BtwiyigwMwqyojyzEOwDAIgaudfMSezILzZXmfWEixtDel0E1YZqcvCD7hzsSsr8Cc3zGLUEaXK7sTS6",
-	"aFOWQJw6tYvYUV2LhoANkKqdUJiv5s+ntplL6nmVk+bvSUjL7fllDfYRY4pQ+6faNfFOJW/L3kD7JdwB",
-	"yFRZrr4BGDfDdVZ5FiGHs5w6TmbmRZGTGVlujYCN3YmIJ7rs/9vYh9j5RVsr+K3adKDvQDik2huvmLQx",
-	"ra/etRhse9O/uLTz/5pewu62DSgAAFattBfuseQHzWmeLwalUOUM7ZFVID+2mAbzvpztBoVT8bNtccwF",
-	"J1l557p447q/JuKwW+mTa/FYdRdyyNXQB7Us6CKWl/Udxf1G3mcTepDix7WhE8it65cOnHkXkeElbv/V",
-	"BohrJ7xsDW+up23o02yW11p/XDVufNKb2D37tmv+sA3+sA3+sA0+o22wgkUgjN2GeS8be7McerSoo708",
-	"shjLDvxljfz0w65dT1uSe1eHn4dl7FwWuBk2TBPXcJ3mUGG8rPR6Vdu82Xm22jyX3ln+kv/lIsz3t0GU",
-	"3ZQsNx1fG/qjmmR1ehJDEfripFDIlVds+xZRgSB7kfvse2uqqQqdbH0a4x3YeuOWr+Dyu9Kaajy8eYHM",
-	"nq+4Mttk/3W7NS2ZXptTWEdysbpxwaYSLfJuqnHbxry1dO2CPaWClgZUKa40taBOmNi8UJpNo9mC4ckE",
-	"76pgaT2tQT2V5iPW8p5q2zbAhyHjgjGCSwPdtwYNRagKABr+9u71q4RkbKYn5PTxEUk/3do2HsD8nAJn",
-	"NhRrWxDJH0tboOSMqr6AOOccoC4KY6AJjDZvAkkTfHuobvjsUM5wuYc29xAXa7sQRBBrPpMKv2Fq//6K",
-	"lFGeZMRuxNb1ylV9QKWwbVfuaw7qbYDgtM8D2xBYahPYs1Ycs2BX/E6tSREJt8SIi+VtAQEVyfvlv1dF",
-	"ZBuc8DZ7eYfNCRDdYB0bbcguHDFLG/zVOmLMSt7RD2xXUvolLW4yORdVSshpq7yOwQMub5P9st7MCJDX",
-	"fuiKvCaL2YQKlq1BZHEYeGQOsV8L4gp57ajzsYxrqwNkMIPvtoVpWYnN2ThKt9fR4yv4lBYL2/3lyUTy",
-	"0aZHWXd8NIW8M90sjRq2bclzLIvlxIY7uBTaMxfiC9+mSuLt8yfkh4ePviO2MUrVxQQzfa3SAWZqamsn",
-	"BjxL6x3JyEhmLOg2kHOlWWY2JBJHG+kylq67EhoUIHJTRLUaQDkFLaC2Yu7gb2SZZxZBogtz7hCpshv6",
-	"xAWrWvCuakUTcCVtqxeqiZYkk8jG5pj6AqGNI/IKtLu1pRXofWfmHwOoq1Bt++YbOA5cjbeN07gjlA7B",
-	"HstfsN4MXh6Avvt72+Lcqng5KwpZtM4G4AEgcDjAQp80IQywHhyZjSFpJCjC6WiLB+VAkVnlDnW2A99B",
-	"hNrboD9ZfC0AHjEYl3meJtvSpyI0z+W8cxrXzKra3VL1QTGPAHjB9BGdBnVUSxIAwo34ClytTM9a27Bl",
-	"htx2sIpl2nk0nmxMCb91zLVbztjdSrMb8/GwTd323MoXW3DXtveta+baNyPefPurRQBtdp/0f8DjbbNF",
-	"Qq+fC3zmaeWoO8LG+yrkXuFsVPKjRbGheQnadhq2morHb3cI6oXLdy8MkgXsJoR1LPskl/gMPKng+Px3",
-	"1olTmYmXYswFVxOjs7ER4zOtLJHRzi0O9tKmKGRN9ukG4cWaGLXcla59i0IcgWXa+/Hq6g3BB47iYMVc",
-	"56wNtDCDtOC5LLIWJ2e0xj0tC3F+TTWbyFKxcysbzxGNxLwU/mJph14ztvYf5hgU/3vgMFuNGdzAFTrk",
-	"k2gJLORNYUM7WDA2Lsbmd4lT+YaLYBO9A47mhtJYNrDjA4BU2IY7Q2Ic8iwDBFsh9QBUhBqKbfgpNiis",
-	"fULVTe0Dd59qD5VF/QMgwvADByJd+9CJ/fAzJnSxqH3i2wCHH1aaWe1TD8VW+9gVBdXG8cUw4adBLKPx",
-	"Bj2RGXxkdY7g2L1mAgfgszwGU5Zx6tJDJlKBPVgqljXg7fwt9Z9X/4zLOjjLQePL4GwCXhd86kLhte0L",
-	"wIsqTuf/UY2H/wY3qj+lAEasOjZjvPqBhdmzeTgINPMb5BLI1R9tiEJWO+/wCyBFWowm3EOXudMe5ZRP",
-	"Wf1cqxJ5+GEwB7+b1UdAwcG/HckEH1VvDj6srlHw4ZKiHtB6XcVFO66m3hrCoprhg/AEOIwFzQdgHuAt",
-	"D49Xy8JMFQ4u5nh/AyNshyVSbTGPmUkueHF60tnaqAeFliCpu0OC+PZcqwCcL0PvUNcYqHcYLekl3bWR",
-	"7cJEHpt4G9iWTcGAtTQmtgXw4johjI4mHk19196mBkZws8rqJiiz0qh9XBCgyZbjavSi5AVbYojx7EML",
-	"mm2YwjeqaSOB2f7woOPQTQ/aEgnH1IH/cObF8tEEqqXlgpypWlfleteLsIF+4+KWWhoO2J4j5XpsBAPR",
-	"gpEJhd6PsmzZ6xGd0RHXkaLo99HJa4TEdNs7pQsyZMRIUNjqR119q0bAcLYbtFGUZe3tOGoxKOfjQaMN",
-	"YJQ7t+LYZVVVY9LBSSTVaVf7FKO8t2iurIGUNuQmiNcQkD3MnVecqhv0QYJzxqFHMiOiWIYcBLglnO73",
-	"gN6t+RSNCmNnUEVyKa77As1fDMhmPEvgfVWOvGBVjw2eYY0gdH0D/hQr/w3AS214aDugvP11XfDKzJ3m",
-	"57F97vaWzh0g4mlCDnP5TnP4WppDqHK6NqpTF61QXeGvkHsFXIqzXWHub9S14qKB92ru8qwoRQv2xdfR",
-	"ucKjDd+JDP/of/HV9r9oQFTfiQysQnS3d/zRj2PTfhz32UP+6GvsAnIXevw6Wok4P9KdlvpHP5I/+pH8",
-	"r+lH0sI725TVmnCr37eGVZIs2VFRIVs3AOrMqmGhNLS0uF0KXmEbnNzQRdmKajhZWMPgmn9ggmBvb2O4",
-	"zpic5awlbT7aefC1S/Mw+wZir0PwCF4VX65/zXKCYBZ0A+zq30Cfer1nZTcGiHd1iQH+zTfaBgmay9GN",
-	"7yNBNR1SIwVevwHI+/Zde1NAEntj5y5QpwC8H1+Cvn47/b5UDRmXlt2+2VvSFo6g2EiKmPf7wUnTQeiz",
-	"Xh7Y4qhVjXOX5yrz3JDpdpM13CVeHnXlm13UQCavJVOr0bvWN/z1g/6ycj3xgq7WCvwf5ZxMqVhUiE3z",
-	"7inCO8CFOielsKGvbSRTVbm9suDrLQQXl3ZlNZDQyxr+T2XVN3pE7KzOG+jGbeeGu9/l8X9laFjVhbKh",
-	"947q6lDuonYCXXmd0zV1WTUZ3/glAKDiAXJ+x9mVihWDAAe7mwzyZZTrYXHljAmASwlyg8EzDV1+UOWt",
-	"Wvt0yF5ZQtl2xB4QcmNdNXyzanMrBXM1lsNanB84vXjxQIipt2zTb1ZagMzni0emayk3aMGVa93Plr5L",
-	"Fci+w9KF4EMBabRh2M26ApTtcwQ/kUUF0r8Omj8Wln/nemI3c+Fz9oHlFxhLmcg8U9YTw5Qjce6Q9k9q",
-	"3dFseR86Wm2WR7yZ3LsqQnqnrkv7CzPusciNixEt0HsVr0YQ4OsAhxbm6GOWtVFiNXg/fogDPndxD9ud",
-	"d97hdmUF22bZOwZk6YG2nd4CJOF0lgty0vXSxdC4Iy2VWnsWTSkXVf7mrjwM9xeV3SabY1PXTTyvcaMm",
-	"/Zu7XKpsJAegtAWEduVLsc6VWGelenMkmyDZGL4SiUF8unH5anJ2OcS9QX2mq036PC2TdhtDajCJrRue",
-	"tVBhtyUtE1Nb4Xoc/bhBW7DuFQcXb2r7cz19hCvDgi4qnqjnEqMPAHRmjcQqQ5aLQEkzf/KMDQyBr5KK",
-	"u6jcdAL2qy3YtAvYBlphb0rBdox7+ztw274va7rwOnp1XZ0qep0UjMVbOlUtRp2OaXU5/ItnyGMp11C4",
-	"JosBF7NSb9cCKgApW4EdWPXjXeoz0WxU+k0tN/3l5YtXvaT37v1fLv/67NVVdApX5houK6Auvzdq49jU",
-	"7KjC5PQDObXlf3VNwdx6M2kMURoN+tnfDzvrDNvkQwSTu5MesEF3vA6FY6/2XQPmL9xOFZrtO6k33lKp",
-	"K+G+JL0gsTyyjTXS20wxMXS+lVaykoIuazAoXTOb76w6rO15uIMzw6HbtnIX0hlYz1crms3st5LLK1nr",
-	"BtQWD51tSTAxIQvXf+lVb58/IQ8ePPghIe+vniRkykeFtLGZhKT/SNEn0mDpYQ7BsghygasG6sTGzL4e",
-	"e2tjuFyTTDIFOP74i/to55zTYaymYCMRVLAP8qZTk2quyLWU2fYLU84ttlLJg4d2JiBwzCVBgTvX4PbB",
-	"Udf2JXpTDX1txfvrBNWFBFuOeUnPXRsDv+cDwOFad28n7B6u+dfL7x0w36bs/rqcxgM/V+yjDpsptSHn",
-	"xPTH1zP6W8ksUPy4IxyhoNOt/RCqnBptLKJRxq4yjJQEi4/uaFlE2P6X1ocf6v6KcqYHPtmn3VhTcsog",
-	"bjmnmIAeFFMpLWdYXkFvWFXKYbREIuQ8yJiPYSNv3P5vq070azmOObN4J+YIYK/1O8Z2sK0rexudbMW+",
-	"N+CF0UF3wvUMkX+9TK8stu7qze7U1Ju1zmeN0wcyMu+zjzfQUCSAaD5PSC7nrCAjqgBFweLHRnVka+53",
-	"M++XMUiiqXeVD8x2nQDeY7gUtg8Xch7uw7BUiyBNsXIMmnmxYmr7eLp69Nhu/L3KN22o83RGhzznUbva",
-	"1adwww+LD7BjgmSSDNlC2oo0zJ0qMEtxM0Qn9Ea1VwFwn2A+LHmubcK1LKrW5y06miHk1YB2gs2Z0mTK",
-	"rwtfP9We1LLs8gpevvpKh8iRsNql+SX1M4jdr5+dHrkLc6y7sHKKSXfNYg0EpF/HVnIjrifVbeiElIL/",
-	"VrL1IRd428pJ7kLOVCf3lQob0HJGZcH14p1Zk4UuZbRgRYy9Qv6pme9fHchMlY1hMegMwyXv3/505O4C",
-	"aFX4Rj/+ROtZ7/YWNL1xpP6xej0KFTJkes6YsMYbaHQjCYEUTEI6hyvO2Az1vzFj2ZCObtzz84JrZjaU",
-	"CvzBN9DKWyRQqahVX2CpoCJKYsIL5j3YVHJSMDqaMOV/TthHOtL5AkpysX63GrxgI1lAEs3cFQDiJF2d",
-	"Ly/6wqdPYQVwJufCVQaOee6wD10mZl/0xZVh1JkcgXLvAhMjKXRBR/rChimAjZthoHci1ACA9L1mghUU",
-	"MBQLOSVcH5EXGROaj7kRjaocTQhVBM4SCoZIUeZM9YXLfWaKXwuYxyH505+ey2L6pz9ZiZrgzw7OAYTa",
-	"EECqBL1hAyOA04S8v3p++P0RMRwKg13Om2UefX/1BMusQ58Wot/9Iz0irwWDt/YFsWheM2hDAiptZcd9",
-	"b+w4m7GSMXNTCwdq8OAMvkO4RJ96SKHv6jXoxRfYmtl8pJjWXFyrgyMz4CUBs8IlQBlRjjDbE6pIVs5y",
-	"gBpyiIgJ0QXluaFJy6y4ADgU3ADDu2bUXE+iyqKQ11RjJ2jzZpiHGTJjbAYtyqggjx+a7x6enJB0CfAo",
-	"vYAcHTe1OcvzQ3wCVK95IcU1/PrsLIaeiFsONG5GdSCK5ugQiDE9Iu9RCleYnSIjVjKT30rAXqQFnTLt",
-	"UMSBiOyr1BF5gfIUv4P7QiQyCP34od1fvy7CM+QcM6onjrgfnjzE9l2K3HBhboGhPewG6KjvwQG8H3bc",
-	"PGz3GlKDFP/AEqzJzzycFkGVVWQBwlT612dX5PjD6TEgz5jFv8JSXMKVmajv6mWu6NhcHttmhytigY3g",
-	"/eY0ahzHDOPb8AwX5P2fnz9//tQ/azkAPGtX9xzxr/z6Hh74KxPCqio8QeoAtNKRzFh6RJ4B27LN7Vx9",
-	"ZR39LglqA7+B5ZkTdV7aqTE8zG/+eXn4D3r4+8nhD0eDw18+nSanZ9/fpnaW0MDMTfHRwTkwRoi9uLbl",
-	"StOFqnLJL0hq5Fca7lgpcqZUACrqkBLMivxhq+qsv8O9CJDs8SHUN/xj3x+4DTg7ObUd136SI7gA9t7Y",
-	"zQtK/S3X/2jGq2BoleGEtlbK2xFnJydm10AG2Va7tnLbdnrHHDr3s4cnP9h5Xo5GTPlpnp0YaoK/YAcJ",
-	"CkkrYw2LMTMFHyFAGJaKFSlBLDe0rcJ/Q8JjekHSj4ceAO4QfpyayRqWjlttNHmzlqAXI1U3kFxyRIxF",
-	"ALubA/pKqRXPMK0YZvWNIt7pSXwFC8sA0HHsACuE1GZI2EuEq8j5iAnFKjWvdzkzApX8hF+Qs6OTXtIr",
-	"i9zqBur8+Hg+nx9ReOxIFtfH9h3q+KcXT569evfs0PymCr5UKkNQRXbeOzk6xcfkjAk6473z3oOjk6MH",
-	"tpUdqDvHE2gZ/rv5+5rFkJQEoTmnwF/SY2Oe/Z5CEdDpQ1B7WAawgXhwKBPRzPRb/CLrnZt32+bkUIc2",
-	"k2Y5ZrSzk5MG4jedoXDhUhz/ag1NVDrX9t/GEUC3albcO8TNjI2prUqJvcrP7dgj4wZ6Yu/8n78Ensne",
-	"C2UBV6UhbrNRH9i/kW9hww4gp+5agX/Bt9lYotDeeU9IgS4J3N7Wo0AdU8sSmNRSVdbGB/IT/8AEU+pf",
-	"/0i2OIop0wUfqdbDeFOAT4OVtnkq++gqTOEwvjdnIQlEZ6zyBqc3koYXgR7qWHDroV2ANwWUsr5wnWEM",
-	"36QovgWiQXHsMY7cZumQX9p1rD1js4rjWU5543SbptZtvFwDRtn9cb5lNLNS0q1j05O03O/IEW7L3ep+",
-	"b55Yu+NvCnwce7s7bpz4pgcG0d62PTS6qAID4A4HsKDTfKcH8J/mhRsdgJvCRuT9GXb6Py9f/rTFTheM",
-	"ZosVstzoOqHcSAw/mtHCdoHGXfEtMcBOkPJGGQUZ1Dpj3WNNRClUJXQenTwgaQi0DKpgX6RvmS4Wh5fG",
-	"NE1ruQIu1dHYgErL2cz+XRNqRsma00W7UItzPLOj/LPKtREVuyeUJ1R4PwcfMXSsW4tYbSPhPpweg+J8",
-	"bD326vhTFU27PQ6LGaPUdOVsBGtwUFXZkqtfmSaQjIBupkqpht7jjyNX3kg7Wy6oLtUllDdBery1wFtr",
-	"DatHsPBN9W6TtU/akVxLg7XP/wWL0Do8CRehy4NP+XisoDJyfwTMlZbFIkbBl+CIdZ7ZCT64E4Ku3Kv/",
-	"/OU2LuftcAhH6PE5A/K2D7TRNxa/3W5KHja/G3Bh7OWoglHHnzw4Mc9u1+jnFlZVIbM6AkdOugxmnUYl",
-	"29MK7mBvJ19BSMR1uQpddP8nTkkI8GBPOIgCthwyVDxufMZu4V0O+TjAQ4FIyfYjAfZMhFzeMa1z61d3",
-	"WCwBHGdhwTCl8nh5RiJaL2RCJnIO9CZzC6LJFeEZm86kIZFzkqpy5BqqfOv98H0xAQRO9JlD6PpaMkWk",
-	"sOBzKJ8hPeIgIanzmX6L9epESI3Me8QKTbkI3sNEpgg+b37pApkweF/4hQ0Z2kBpA18mbXnVEbm0Ll2U",
-	"/uAW/oGkFaJ4mgR05Bt59QX6yqq9hZ/FYcbTmC4RkEDtXoLI/YvMFju7kpfVSA4E5LYe1LJtIz87U/Dt",
-	"SzCSv1cO8Y4u0FU8ZFDoD5XZW/ELWxp9u/bSIz3s6cI/MeZ+RvgUOgRoli9C7AIMwlXARTYgBrf2HD0G",
-	"4L23kVHU8jyQrppZ3zXXiOHWF98+/enw7ADDSIA2SUfgnhhN2MjaAZqqG3SJB/WZTvB7vBTvAvXBNbh7",
-	"Cfru4U19UcezJHxcTy9OUOVXLl/GvGlKb1itxCgorPeX3uiJkBSb1e5/XzQZAIbPsIVy/aZXtzxplvbP",
-	"qbL13fCTZssE8wNBXAJ9X0AxETxZa0oQ5x446r45B47ymbiGHT2qRLpNvwip2+KAL1O4xZ/fKz95Ukgb",
-	"cqmEkVHF6J64ic0c2hM3+UvFOtwqAGLrHCDPzOamNq0qTdBOA5o+Ipe2TX7rLSHIOS4I9XewL2KXsCaE",
-	"sRo/apTbjdjzVWjAyX2hAjTxVbDApvdM8n/lUCMd4LABddyF3Mc8Z4c29nf8yZbHrTKLfvYGEaSfz12Y",
-	"jaKZmbOxNgoumv8PD6zFFG3JEzeaAiSrPR5wiJcVP2Kc7f2YTWZ7fJ2uILZ7T0cbeTvzCRcfGk+YMdB6",
-	"8EbxsImFkLkCj0Mni2bGwkiWQkNCiE+CQY8kZONAC1BMeMB0m/aAFsxnj0RgR2ghANyPPRPAT1y5DC0Y",
-	"D45fFiPW2QWIx2/P0Pnkjj9VsKa3m4ss6zRzEstlcDd0gjBLApzAi1qWhJ5wccPF9TnBfAnshWxVVftd",
-	"YjMMzBOYXuNSKmw+xhFJXQuetC+sJqdqeR+Q9HHDFrZC3/wVppDJubCTQy11AdlPXm3BBAbDqJAagFYx",
-	"u25mePtRXwAHW2o/ZrTJXEmHphMinIEeKsE8MPw5JkSx3PilhyPbhwi1b8cE/HsWoB4Pri3CiNt1j/bn",
-	"s8wYU6RCgHPXy7vGu0nMqDO8AsKM9weItZtE1wlJPbKuoSjv3gBYqBavStWTAhM0LX0XjGZ0mDM0Fn84",
-	"OCJvrHLioerhuW8hIXPIcnTD+Ma3B+h5UtCZ2aVv+sQgjkDVCNDyjfKuXRD0j6KaIu7IO+/0bVDbw+W9",
-	"eoqgWHsmBRylsh5DXmtPd52wjYpIYBRLrRXrjCLokU4tRFkQMwFmdBaXh637uLtb6wFv4rc27Pa6d51o",
-	"+7PZPlawnaxLIhmBlfiCrK4U3K10qVQSoAg1S4mAoCiILbOavnBpcQlhuWLk4ckDkvo2oOkFoSNtrAH4",
-	"uXK647hgLF9gL26sQ0oDry+kIvtipKCW6bwvckY/GE6hJ2zq7cFY112MiCBeN0ldVQ+4eGq+GF0WwhgJ",
-	"+D36gA3/sD4hY4J6lFIbZAFWcnpyECShA8exTMwxzgQEuDWChrkFjjs5OCLvML2GpA68KCVzesNUX1jA",
-	"Hdu+Rrk2GO2SObxsu5fMNVyme5bM3e74fUpmNEXucOVXSebQoWMh8zfXhxs8IurBMcY53uCJYWB1t+s3",
-	"KgKXVW8D6BLOEpfSW1CRyWngq6XoqSVy7P2l1sBKybdQXvTg5CQhdUBzcPyYEe2Ph7kc3Sg0OaAmwLCX",
-	"xEFkfpzxYlGV8NgNI9fMKMZ9IdjcZW2ge8hnl2sJwF/G9E8iiKv21hub0DDC4ILK8RhK5ewkA9/GOTk7",
-	"eXjUF5eVzxbxnxx7qnttzbCe3bjxW9nYEbkCV1u2cF5MC7gTdXjBLuzd4VXDuL+1bGFPXCBsXxDhBHYy",
-	"GW6T9xLW8f6BKIXEehRDRsAnonpdQCaW/u+Br9hFVOS8i2hTnMmEbrSVKTZTRH7PjdlvWcR8IvOA79qg",
-	"TFVVFTIJLGI1liktKBRszei1Uze+OzgiL3w9lSqnwCkAdtjRsxWelFxDhvt4fETAT2edHehO5+NxhQwB",
-	"A8RuhVlC5UVTG6fwdM7IeYIlf19Gok0TbR9qL1dm3dgTt8RxH7rzvA636bXUaa3rwL4djJEcnC1T0+oZ",
-	"TK4i2v4KhAd8JZVHjzfyBAQaJVgwCqKWqpGVwQDLnBD2ccRmGoVUqqXMU//avlBwQwoGxZFDNuHCpS4H",
-	"nh6uVMlsJSQ4pI5ICsDjXiQ/OknII9uTgHGw91xQ+MB5SiEcbHa5L/zbJXxQwUWncEPdW89OTvyvg8YX",
-	"SjOaXVTg7qDxU0zYxNo1W0vmfWFD1hdULJxn94hgNm7GR2DcB3Vx3/qFYR0SziepBsOPcTQsb3p4dmbs",
-	"Ajg9xEC3FlBfnCYnJyd+6qCjSHHNCgvbbu4qFyWmstQqiqFw8xkdTfxBuNqwZY+FJjnEuM5dVr2hfVlk",
-	"RkWAQLhIwJVtjh5DzY7XJpaekOaqGtewtwLE6cxhcI1ctX6/jsil1gUfltpi3g4X1l0D/F/cYB1iAXNN",
-	"bOh/uIBGu31hTKEH5uU/vjh8nACTPrH/PHt04HfVrb1ePSrHFRO/cBgIXPuNAb+TOS5ZauT0VGR9kZof",
-	"DSQCb54TY4ikVhuFr9T/K6QwVJXndmOmJJM+0tMiI15WjRb+yPH8V8/x3DzDcydOm6hB5gEXKlHhrglW",
-	"UidIyYWreQRK/uHgCMVDlbtTiowVDWvOWFGJv0PXdKYSvER4j8EHhCFh4jOrU+7KlX1Bpiz4NRgsrsSS",
-	"K5JClGMBJg0z41tRJqDJHtpKhW3KdGFz8+t1mpVWOaR6NPEGk4thjKQY53yk0yOS2t8YRu6CMk5uOPSt",
-	"1IJzh0hjSV+AxBwYtjkwC1vCEEtIavigfZvMs4H9Zwg5ngTxHf8NAlQSqoIGyFCu3hcZm+kJOX1c7X1r",
-	"zKeK7LgSZ9FxuS6pEWucjYA0wrK4UTUFIFVUcM1/Z1l6gZYRAqrZXv+1mK4O0qPsZ+n7V+/ev3nz+u3V",
-	"s6cpkJ7R3y/NvmITwjT0EQfY6eBlhmcqF7NdbNyjhYGsgA/vMdh0CWN9pmgTDm4blUXY5M/19EMWaBGJ",
-	"O0FvaiH+BWzUnjkpTrvS46AmsMrA23GoqooROyayH3/YT/LaXNx8YTudWJ+Tvz6g9Kau9VxKJLJKXhBR",
-	"WpgGXyFfsdPEIY/UVT2IaE1o1heKfmAZOujtiQbyCSJdEMCCC/ew7sDCeaLPE/KVyyJq+bp92/ONajYS",
-	"vOc71ej7F7lObQ3+9npZrugNszlxE0aYa/G0v+uCVs9Kp441SfHJBCvfAmuUOnvTG6AJ8h5fXFKj5SUz",
-	"wtpEXBHasBLLmYvfYv8uwS6qw2h2UiNjWUxBd7CNsdBqlXNRjQFGrdI8z7EoEIsEzICV22rB9Hkto0uB",
-	"roTY5e525lwwZ6DCPS6NbXwXX5M1B5Y0xYbjEp4Cqw5eBviRvfMewLw4/C/zwhDiDE/VUuzpSdAB9NHa",
-	"BqA7NDbuwYao+tKttCKQku/LgMDRPpv9sPL2O8P/sDL82zPk8sywAbhsTcdslKSfVe/cu/d0n1Tl17Ge",
-	"sqptvI/EOqAuw8cqb6hvhxmQWHC2926l2jIS6+ayyomb7HJBCbBtDKhh5bUsWHbu84AwFoNWBs+zb1Qg",
-	"GC0AHfqWTg/QMIXHULSkjtZTPz7Wq9lJQVyBA5aPT0qI5rtcENoXqe13VeUhrrRnltPrKpOGXNppwlFK",
-	"wSoqIuDp1nzKkr6wc/qBpP77gQdutbkFR+RnazfGJmjphWDXeFTFQ5PPqpCjsiig+i4QmqEX0qi9dosa",
-	"4tkmFRrG8OOLw8cHR34adWPayF30XwTWNHio+8L5NRKSVi3P0jC5BOQ5mwHEJVbqNNwO4ImAbBX0NCTN",
-	"bfMeAoem1RdGVHvs2e+jhiYM5ZnBntRi/36LzXnPanG1vJYECr+JtkjKqHJ4jW0ndjgBuzMX3vfkO1VD",
-	"CPX0/uYr2Lyas5FTE0YzYHCfeg5rrG0Q++ixf86OsbcaQqBlCncU1YWqK1x3Zt5J7Yf8pd2J+it43Vct",
-	"5T2k+WoHtFnofcl2TDJrURzvJV0wKtPDPCpfIO0k0UWYp2JEwqpsu9Y0lSUO3xedWDz4DZe4O+nK3AGO",
-	"fj98PYDp33PuC2Lqx7mh2Z8vg3GvmiXkYZXF18KuNVJN14vZ5M/LJtjxJ/fhoNJZtqp08eJxdf7v2y76",
-	"NfNdIotSfKMwtAuYtkZBBBxKB/4MMVOjgjtGwJVNxfW1z33BlmE5MQ/QonfqSU0TtgmbtuKu2peg3i5y",
-	"rZnI7k1j+yz5rt0VtnutRoF8zp3qMZqqm600lsR312wio15AHVQ25cLmACrGFIE0l0tiWCO/FiQNu0el",
-	"1qLri+DjJaPurDVb4AoWscbJ91rkC0gFVd4e9oO1efwaXcG60Y7r7xKdQC0p1eYhwcTAaAajEDyfUrfN",
-	"KehWuQRh57v3dND+viw10bV3XK0mmj27FzXREpS7VvjvdSphVK0LSzma3RzS4NFmIBuVuBrccHjbAP8n",
-	"tduQYpmQvXV9gdcOiAmBjwU4+am/fV6DfEjW3LhQZcT+F3GvgC2zDHRGqm620xlxGGjUuSelsWrLes9i",
-	"BbuPtiiRAMRie4x8XiVyxSxBiaTq5gtXIvF4jRaJZLTBRQ4F4/EnIOMOtZrYTcOVTCbOksOuCFbXU0mt",
-	"7bkR5ks1mdeyKmx68+Tw+4RcPo36B3Ay/pZ8YTWSm2/7qupIOISW0khs7r1xXWR84+7vpt9POeQ2x7CZ",
-	"KWTWeR9VkBuJzr74GYBmqS/9cUpTgD0yl2XuO8VX3cl8k/h4wRDcykcragD3LLc+izW0jpjv0wZ6y4xK",
-	"YzipmcmQJe5sjSpdCveP3XH+Y8+k1fEnbCm0EuvmuQQcXKiTpxXGGlSqKcu6MDlzCWHNR4yKOkQVdFYW",
-	"hqM9PfwOJML3iJHTF6mfXai+TRkVyiqAVlmYU0XoaMQAJ8AlXPgSf+hfAxkctuKwBVj50o3W22uZGdTs",
-	"tlGcLem9t0QDHA5NbttSioeBYNs6az98tUO2uTuSJzC3MDuhSclB3dpWFj8XNh0PCsiheRPYEvHoxdOw",
-	"k+N60zxQjVzFIAzTZge7Tq+bYXP55p9fl33spr/eRq628b7iKcHBYVZdnfHuC8rXax4txG408nVae8E+",
-	"cODswBFnTeCTShk3xrN5IcFM0Zwa/g3oDGAR8Szx7yIntsS1eg9o8gcOFMi8p5740K1WuR0s5Y1Z6hdn",
-	"BTiEmJBV5nRLlBRoGPnsil6nriXi2EpJ885vlO9YAMzqMTguYC9dxr89P+f1aBxC1Eaw27oZWb4Yv5KC",
-	"vUQ1bZ8sAWbXIiLN6hoWutm7ddY5PAOvfBCjnnegILg9txWQL8aHZsGHsOIU/U13GvoeRLpNxdmKOrc3",
-	"j8qYd9CVltSgXk6hLT84ADEJ13Ad6xpS1QEAb3J0f3rhenaiZeXreqoaEsE+6r4IW3tUTTvtLeKZ7S0a",
-	"cK7vDi4izeCuKRf23cKoAJAiRVL2ccZGmmWuAXCaAHSorTLFXkVANJZevDPRTgDvOKBBmDVL7OeJpr2b",
-	"eWAr+p+HR5r0hcC2/eAFDSCIz5GvwuW3+5Qm5OHpmX+WIEESRTmAWpkN+AEhByHxShazCRUsG9gtGhRs",
-	"rNK+QD+rP8CTk2oPMR9uSosbZis3UbuBwizEt0OE3IUROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
-	"tsd5RC63lzjmWLZkjCFT3L11bCb1jn64d5/uOj5cM44rB68sUJf4Qnml2cktJfgKfezYEenKygiHQ+Xp",
-	"to55k1Z9uLGZp4AgxAUURVgdgSuS9nvYHBJuB8/gH+wcP3PKGn7Y76VNvQEzY9YrDiv8QcYGMsTxxK35",
-	"i1Ul3Azf2f1uhXmy3+9TtfC86utVL5p2RHB9/Ed70zLiQcihzBZ1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
-	"7byvw4WGvOSzR4+xAtf88IT8z3/9N0mpGE1kMRgXcuoasvaF+1RLgHmDO1SDc2gISYCvCvUfCPiyj5po",
-	"eQ2txzwoARW+Lm8sy+KcPDw764vUSWQo0xmwj77zyZsnNm3mI7DhGzbTuB5jQsAf5pHTUxCMqGqklmmk",
-	"2Io61DCq7Lu+WCt5jXFoNZuKmQlpBYMm2Kmgna1UdeBWZPYFal5Bkh4che3D4BvxQg24V2pcH3dzlkPG",
-	"sCicZYmtXgRpNJJClVOWEcXFiFUqX19UJehULNCbiGFcm+C/Sgcx63hwN40D2X3ASffkXrdv/zyR4S4s",
-	"+DLL1kSGawy0rncsBY3vwEN3GWzuvPAVq9t6MckXF7i+zDJC3X3dWHB0Ub2O+XQmiy0a3KyVMu+hsNSw",
-	"9ayg46CPOBaMEp4pW8P6a5nZalWuFcvHQYYitpIHZe/cq3ppQlKaQ2vLwaxgCsAYgOXb/BJIpEoL9itI",
-	"rtSjIQLiKPY8H1OeA+syc3PIOYhr6AxMEANYO4RPgQ6SU3jGRjD7QhZOkAnCxQea88wJhWoGDjIN0YxA",
-	"t6GamPV5C4Bm+DvvOHSCDudRSSMnZ9aII7IraeTGq0Xcm/x7s9go0lxDG94jE3+BNP55mDgOvhmiBNBb",
-	"hVPQwub2ynpw2u7uWi3Jx7z2w4s+OaVtTYrNE+xRe0hFdqiYoXqbcWMdVst+pwtzY7lSQV8oB9UgRnmZ",
-	"Ge2nsxpXc6A8BAYxpflYFkZf4pk3Dt1qajcn5oeOhwLufM2qcEClKq2MvF1VztxKS5xTRZTRErG0KxZ8",
-	"s/yo17xdd82RNfNxbj5XN2ln5ZskmKm1zatJBisnaM6PaqzMf/ywFynU/9xGt43X7EP1ub2fRLBtNZn9",
-	"xcsdk16ZtLQ9v+ksjJs8pS+slW57ibh0W2e+3pXlRO3MpC/uyHIw6+nerLPPkv/U5ao+A4v667up0OFE",
-	"u3pBTHLZg/XhI+2tnt839VyTAKmNe5C6o47BW+d6fetH/aqLaMOldMBhcYu+N7AMn0VRhzq4z/hqJ9o7",
-	"/mS5dXv2XtQZV2ekiTHz8I2xh0BPseO0phW40+zdE9W059Lh9/eTjuwt3c9GJ+vvs9m1v1vlcWOyMp+x",
-	"u/hWNp1fa2Nx6vpKuIA9bHlFmcTnLkFi6Zsnhz/YMH89E4Br1WwEZWPIUUeBdcMs3Y7uSU7kqgrYg0yK",
-	"N1cw2xxPe/pMkd0vVLz/VfpesNX92008t+BmjEOHoXAnf2K5BhABSPe6hI5nFtVIEZplBVMK0qIfHly4",
-	"UoKceeKvqcGQpXIZ66Vl6dEa5cvYRB5V6E65eorpN7hn++0TVB/kyUTyEfvfXDHwZCKxtpYRS7MR3I/t",
-	"ywM8MMHOYF/euTd+1UqrXcV6fdVt4H2pq268aLbyfvBf1oZOqlS/dEq5SGtcCm+Mw4SB7maWji1LC0DY",
-	"jPxVPGMD8xvXIS5AVqvQilLfbQpSzaD6dBVAW8gEm7NExE8zGVezhb0BQqixGhx4WMlVFSBHoL63L0B2",
-	"K1hbg3wnpo5TupfGb58nMN2t89uXUbi8Zq5G2/XdKL+O8uU7Nrdrk1V11DJXwLRHq6ULANZrUct4RZhK",
-	"FeBYJsD7fBdga53Y+qzEJi5DEosi7COFHjy1Kjfu8BCMxnh2cNEX1GcSGzOoiZtjHgN0fAw1Y6J2DVLL",
-	"8FvIm0IUD+AwfjhZWEzIqsYOspEvSEHn2MeFiQxD3no5Adyn+J6dkRR3YKClHOS0uGbpUd3DjHnIdnll",
-	"FYj3eTrVJgjrU4MtcvbgBWRVGTW7L7gCTzbkESlNc2a7JTl1ucqH3MjNffnUA4g6uTEtlYZuQmGgn2dG",
-	"gBhBZhtwDsayGHAxK7V9r5CR3siEmlvqZVgLNprrfVE58N1Ttqcq125WuFMAbQ1+eNe+1K3x4MiYusCH",
-	"B1Ygu5elBHBmXImKuX/fqL5oqJ/hXBsvCBKowLg5Ipc+a46kFVUNeKZSm1Rh60Gr7+pmOQwTfDvKKZ/C",
-	"UVmxOKLCNjm3X+GRnUA7dZmxvKUf7UVfbNKOg2zVjeM1UJ7F11fnNm77W8lKNhiD2Wcm++ggaQrtCxKH",
-	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienCZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
-	"dnpWhJrBR1JktlWokLovZrSonEIjCHdxJUW0FUg25foNMKC9mazm5Z9HwalKmqOZZ9jYajO1pqZbvMjY",
-	"dCbNPA/fWipZp2bEfrLzxLtO6z4iqdN5UgdB5Ouvv2gVClZAqO3GZzWITau2N1KjgBm1egEg6ScwP81u",
-	"yjlkoQS1DY5rYPO5QMiFDYB9l7lI71qX3ILt/IF5B6WTTsEBbhKWi9nCLF8E8TxgtN25Zyza8R+wK19s",
-	"6QNOr8VggBPdZ7EDDPAVVzrg/FugdPE+fKYwTqRXA6CibYl8ULAP8sam2kO/a7QYFNFSujaMXvTbzseY",
-	"2YoqzEkbwjPO6euGeDZr6ADeB0u9N5Bnt7GOGuloxFQruwfgvHYQv6vmqa5va32BFqFh4+9+vDw8e/TY",
-	"1554kiCXJDUXwYbNAJkzxYH6YshyKa59N4EACdBasYn5qoIAdGp8DfFPoDYp7FtJ8FLsO5vTYaXY90Vd",
-	"s4eyjVLcCDkXdSjCVuTAFYB+ZgL7QkYy795Efdxh/QIarri6VaB55oGEqInZSylG7KtB0LPnttFFqrHc",
-	"40/w/3U5vs8LOTVXyLU18Q3ka8BgcG9QKYGXrkoDQq5dEd46eIy3yOX3ngxhRtl2ZzcWmWaQmhgsCzgS",
-	"7Be5FtjQdwYzDM53NIar89GmBBxFu0u2QhY6NPgvDbJwO7zxjc+jLNbAhj/D6lFoiEaVJrYHAEwwQHNw",
-	"Gn/MSwYVgfCk/ZLgdBUBq8AW5GFPGfPavkAkCK4t6JL3rmo+ZS3nG8cF3zPY/+fBv1uD/X//GOB3A8d3",
-	"yfGrivDtM4n3oJsFYgL+sOS5hlac+C1uEwmBRbCh0YwOec41Z4p8+/rN4Sm0zoSIpJCWvQNPPz2Ng3T+",
-	"PUji39PR+lSqljIdbGjICraTY62dZP39/xYe50JpNm07TKPa+aP0OtgO8w9+rt75VRsmfh3rjZNqG+/L",
-	"QJmHm7wTIyU1mn8MLdUV+ZeC/1ayhEAUZ85d6KFS4yt3M6papyvwuf3m7onZ+/d/HrW+Wt4Knb7WP+Br",
-	"0OXnwaFtps+vHsq+K57BV3zgYLUaw/kowG9EJrdcA1axHxQl1m9QNUDACS//8L3g2EfdLNOJIV40s76C",
-	"V2HW1/KbLp2Sa2QaHJEK3me7VVUrcdI3Xs8WZjkH+TxV/Nqn69fK62Kve2ORRcaMZZDWKcVSInXwGl+2",
-	"EVmh8/6fI/KshBo76jpG8gosNpyW9ZlHzgyL86AtMcByV7i2kgwZKSAB3LemwUbFTM5yFrweHYYtL6dW",
-	"hSWZdA5sKipEW5xa8LIAdjJ+LEEPntCBGbzCd4JefsHbEvPHvEFUJbEFtYi+F0tkBhUqfOU4XO5OnhsF",
-	"XQYvdY1tb3+5/b8BAAD//w==",
+	"7L37chu3tif8Kih+UxXrnNbVdnYi1VdT2razrXPiy7HknW/OZj42yAZFRE2AaaBFc6f8APMe82TzJFNY",
+	"C0Cjm2iySZGyfSb/JBbZbNwW1n391h+9kZzOpGBCq975H70Joxkr4J+vbuit+X/G1KjgM82l6J33rjUV",
+	"mSJjWRA94YooTTW7IFqSISOKCU2GdHRHqCJckxGdMvLk8v3V4fcHR72kV7DfS16wrHeui5IlPTWasCk1",
+	"g+jFjPXOe0oXXNz2Pn9OelcZm86kZkIffmCznC7Mz5ZmQxeK6AnVRE8YoULNWUEKNmNUK0IFYbTIOSsI",
+	"zaZcKS4FeXL58vAvaybDRDntnf/DfPxr4qY2lDJnVMDcfpYjijNoTuhmwsiM6gmRYzI385pTRUYFo5pl",
+	"uBM/bLwTH5guFoeXY82K5QF/4XpCnp39SKjIyPOTpwlRbCTNEWlJ5pRrM1r19rEsplT3zntc6O+f9fzq",
+	"uNDslhUw3i+//HJ4WeoJE5qPqGZtg56cJmQi52YgGjyOyzw7O6iPvLyu/+/wA/u9ZEofXmXxneSZ2Ueg",
+	"swIfTeCgRzTPWfGdInIuyHzChCG2Cc0IJfc0N78SdhrPNtztz0lvRgs6ZdregktHOS9yzoS+ehmfqZ8R",
+	"TpmKiuTMBLh5ztBFL+kJOjVDjuB9A55tSA0tdPBO5AukuAlVhJJboLmCpIr9nvop/F6yYlHNgcK7NqWP",
+	"v7KxLNj6KagpbMrqKQzxZZvO4cWEilsWO40rPAAy5jkjI3is7QTgy81P4IWcTltIwQ0+wkfaBsZvtxi5",
+	"LJSMHH4q2Cc9GMG3KV4Zw4ZuGcHtxbvwl4MjckmGFK5HQmQB1wSoVeoJK0jOzQXjijw7O2s7Lxxkzc1+",
+	"yXJ+z4rFqi3K7DMte+S+3nyTXvLxWEV41oTBIvHUlTkiRuaGkekJ4wXR7JO+ICkXORcsRa5ChyDRnry+",
+	"OjxDThLbkgwGDCf13wo27p33/p/jSrge47fqGKb3RmYMJvvqExuVZoartkqVQ3prJsLc0y2b5h4c+Ac3",
+	"376r8RuqR5M4m0uNUlBRWE4FSl8j5RRjIiFcKM0oTDxln2ZspFk2uGeF4YRpqAvA9FHdqBZwNT7E0dfN",
+	"8a0UrGWel8JO88KLBqV5nhtVRWQqCVUFrsjTk2ddpmUG7DS3n/mU68hZajZVZMYKvJfuQraQVA4vCQfK",
+	"2JiWue6dPz9JelP6iU+NjnJ2Yv7iAv86jbLKN0wpuppXTvGRFqqy325OSnbklh2x31abUieeQpYiU2n3",
+	"HdpoU97nVPwdqXJ5ZvYL3BtD5AnwqxGf0pyIcjpkRctWWULfVMGDpS7PAz8P9uc5UrRgHFgZKEZCFiSF",
+	"3UgNOd/yeybaNg33NL5rz9dv2jUDhWYlq2KrdB777eaUdEPV3aphNVV3LWOar7YYUN6xlQvV5oGECImm",
+	"B/xJuFYsH7dNxDyyxUzKYvVEyqJtu81Xmw742TysZlIoBhT5vpDDnE3NP0dSGHPM/JPOZjlHG+h4hk/8",
+	"628K71I3MejeCyM2GDgZU56XRaXCk3QkMwb0rTQd5gysHWWMv/mEjyZm/YHl2jCYYtOwTx+Hj7aYPqt+",
+	"vvR8xKxZ9fvas59hL+wGge0xuhNynrPsltnHYO+zjJudovn7Qs5Yobk5qTHNFUt6s+AjQzGa8jymC1Ft",
+	"NtO83mg5stSE6wuw6mdMznIQBQ3SSHqy1EZrWqvhWNXtnX38c4K0H7EYUI8omGLFPVBTQmiuJAHDxFwn",
+	"kjOqYrP5HBL1P+wA1RQru10Of2MjbSbhTTkzkeZG4ZS7Ls28zopFOJI8fzfunf9j9Y+twOt9/jWJqFa6",
+	"oAI/I4WcJ0SUeY7s3vB6RoDVG7OWigWZyoKB8mCeMhfCXeylRRetvhOnEHNU34y9qjXLKpPBOUqaDhDc",
+	"eaaMZhdw9M778PHj1cuWTbCvC4x8YnhZllh93BoqZh9uLeedFXI600dmWkrQmZpI3X0q1pRT1+6X8WlZ",
+	"g00RqsyYC0IL5mm0cVQgi8ACFhKUhw7H1CBmT40VkQWLC840SuWzGRPZtaa6XGEFeZ0P6IrNjTUIVAC/",
+	"Dqjg9dXhj0AF1inWs86s+DQqXnFpX/SmuiX1K8ezdZcN6STpKfZ7J7dA0lN+1aveW9uh5t6DuDQj+rdF",
+	"N1lrNp3pnTKSQfcdcYK90+NriQtVBPfOFcvdTgh15v1duXxshugPuoGPvQO39+LDq8ubVy97Se/Nu5dX",
+	"P13BP1+++vkVfvjh1dvLN69eRum33d13KQjPQg41mkjFLoApGWalZnTEQGkHTlDx0RnVmhXmFf//Py4P",
+	"/5Me/vPk8Mejwfnhr3+cJqdnP3z+bzGha1nUMqlRMZrIYjAu5LTj9bC/0LLj80OZLSI6YuJ4wIDqdSR4",
+	"w1EB6E7bhmUONmEOOfoYNPuko5MtZ9mGk71vMwx/KuSUnCbkX0/hfFmG7vUuDsslHuPWabe5uZKkdr7h",
+	"2SWBlRkcRG2h0SuChPQCfrLhHW7QWn1XXmVcG8VRKngdoRojHqDOnRjJYtSVThvVoNH6OH+zLm09oYKk",
+	"wZTSju929Lws4MeMZUM6urswk59Kpcn3z8i/87+igTfMqbiLasSPR9bLc57S4o5l1gkHzstTMlxoY4uS",
+	"s+ffm+mv56gPI8UVZPayoOP1kqJp+GXmVwSiBxgfIXdspkHJ+q3Mbo1esrBWNnny/sXh6dODC3NEEy5u",
+	"iY0SmaWBfWgUZbMA84Wmd+gW+Wp4KNLC0sfr+Nnn9i2/ms5ksbGJaHYcFTLNpmt1p9rpfgZP5BX+7vTk",
+	"xE+NFgVdbEz1DdKsqNLO8dd1S//AFLhIm5KygM+7LxJWZ1/2eXlRoZmxmXHRWKGbV/DKFWtscaNCLDZ1",
+	"ISVwBA7YpxFjGctSdHbDh5Wjfso0XJ6zml7fcvVHshTm/1pqmsc1JRz6vfPGb0B8cYZ8uRELbgYZOt7L",
+	"3VDm0uD2wq84xg9msA3ZorFXDIezp0y4gOSGT3SkiR15mbd1Fzardm6NS3hJlrh3rdiB6kIsH32eNxer",
+	"XLRpVBaFWTw65LkgsshYAbGCSg1Cihck5Vm6vCXulZuyuxgX2FCgF+yer1AqT7xSaeaIjhiMVKKcO+io",
+	"4jhv9zZkXXnKKwL3006qzYsfrdAFHa2QPuj4WDKl3s2YuHx/RTI5Kl3IvP72pPfp8FYe2g9/U1IcfaBz",
+	"70xLeqjRZjfOzmyc+ca2Cvs04wVT9hf1Gb/1rh6uSSaZAu6Ev6gdkVHFD7V5Y6v3Zxs1MqdDFnHovprO",
+	"9CLiLYxyzILdyzu/I8vrS1x4w7xlKAtBbqXMtl+dGsnZWqfxNTzU7iq+aQRZEqImci6IFKP4KueyuANT",
+	"fNvrgF4R61fGNTTe6o6jYYcF9FPb7Ni9eRn4ixqqqdZ0NNmMXbm3XfrfxjhXlXm0LpXpYskLPacVYa09",
+	"+JGcDrlg2YCLmD1nPatDLsBWNDeKKzKjhSZyHHpV8QsurAP85c82ic6TY1nCaayeUJ2PhLP0Ya3YZggp",
+	"+Ijm1s+cWBcwwYSMW6YV4TpKgJsznpXhGnCWlUJANmPGMmPmmc9sxCPcL2sQHe2W9dxxkXUlwH83zy65",
+	"NpsZESoe9CiF5nnFxyy17eawpzJD/rl2Y4JgV7dYwlLYaymUgGE3G26pYnsZpCHZxaPfvdPRgZR2in/B",
+	"YklPteAFJOQWBWcKnJKnqFRsogcZ3bVNFTI7G9irQbTIOYZasmVzOmJop0iRL6xWZy45GPe0xiKmdEEm",
+	"9J6Bs3XIcjknpx01I4hZleY+tuyTc4yjoWSPCX9D6C01OreyhwRRqDlXyIxOz3bIjfw047622kRjczQ/",
+	"2/8s9xb2o5oUjOb5AuJ73Mb19IpQfPP6XWsbh99IFa7FVCKaR1mA4kEoRkKI0rTQLFu6tLvZ3q/UZQ0S",
+	"IAnshFo+T5jQjCcWXP1KzIbswvHjpKbtxDhbS7CqqWM070/92ldM3cvabZ3pEU1r6wjn8lavGvHfrRiu",
+	"H/NrOQ9yarHwAmoyQhdPxgs0qHBLgt2LOnbciD9zFVudkxsbaaYx8REkL7dknTYym80PICPO6qc2YSCn",
+	"SncQnM3thunXZ7Fq/99VekFEulOnoynKMzJkcBBybHVEdxCqHKGDztxEynP4RykgHWflUXxgSuZlXJja",
+	"8WesUFJgchRWItgXO02xRhH4XpZVN2Xl+Nc6Xg8CulpAf5hqG45kvTowjmLFPQxpuSn+O1CIqps6cLsS",
+	"0Gp1qc2nVIxYjjuYcTWiRdZGznw8fmOVlNjlse4WrjDm8OS1S9B1S7h+e/n++vW7m17Se3958+J1L+l9",
+	"fHv98f37dx9uWqLIVbJ3EJXGFHNDclK0bDc6oKmKnjM4fAv2G3ge04TMJ4uaIzen4m5g3bkuTZYLKIxx",
+	"Xl33J0Yzgg94tmpCcfc6X1O9w6qwjq0JSwirHBa2dGeFu8LtQwefPTzaORMEfrQyEaQ9BST8bfwuVref",
+	"4g5c2JwhsyVjXihN9FxWoS6j3I5lcct0g11UKTc0LxjNFoOZuUQC/fNinPMRuhqQJKIn+AozXlqpHzQc",
+	"WaBf2RYPEMjgqc1ETmc503XGVV3B6MDubbGCITBpG0UOLoWYGANx6pLEacGInkjFvDt4wnO0nEgK2tjA",
+	"aQiK/Z6Sfnly8nSEtUfkf//P/9UXKRNZ/Rmo6zg46ovluCBUUWibTrLe0WHm0siF66JzNmbU6m7kOTPX",
+	"pCiFgrodJCNKRgVVE1jG07iDuGXmgVkER7zK1RmM/RgOzhktzNavchxA8Ntlr2l0UpYiI1rWHAj4ldmc",
+	"73do+dj5bX7W9odaynwwonkeXRrs+dicMMnZLR0tsJLx9dXh84NOPoGlm7D5GFsQkbWGNrBXuvFnzzsc",
+	"j97cqpMy30lWUNQ5XAVMlqgifuAx+o6wjyRkQHYRfs9ih7zMSmqHElzztZaN3/PtEoVqjDMe131+cgKJ",
+	"KiruNt2Slz6QxezsCjsXOjozMmbumGbZBTk1Btnz07MVa3fUGvX5mPeAk0TK3L1txU42Y9ZRaoxQHsxh",
+	"JWHswh6stIJv1iD0S9gm86Ej/3NKW3OOK/TSJs9sM9ZCPQ/NtQtiyHZYapIaI5aL2xTUrjEXNA+1QPst",
+	"2mSb6oM/cZZnQVXRBokQRl/EVK95Ic1/jfJHHTSAxR04iIX9Y1bfNVQSJSAK2SdqFmLMKtzkNCGpNT3N",
+	"P80qzP8LYyLCB1IOcilu0+g9Hps1Lo/4b9fv3pKZNIKzQPYwZLdcKKvFHhubzbz8GMr24F8zqiepUflS",
+	"WzMUHzCoRVneMmMpMDHCamdZaqNq2xQDYw6u5x24nAT3sRosRn0/8ZxhLnZ8LtbIlmNQOsbcHACk+zmF",
+	"rmAzacSWNYEa0sXovYPWgB1axs5MTzspTOi63e07LbCAk4IrAytV3vp2IUM+HvvQy7qyc6w6tz+SSALt",
+	"JSJQXWrrpHNG75kCDzhkVBoqCqril2M+MEQp6D3lsFeDYqU3I/CjpDsOW+ZcMDWAkOmqdA4hze2Diji1",
+	"pRaMIxlJrfc+Vl15eXAAxt0+G4DxVzBxElbJshixqrz3c9KTeTaAetNlRU/5dySWt9lSi26HK4vMiJx4",
+	"yBjihYTbYJGdeAJxL3LSMRY4iyMHIC2Cb6/bROE9A12UYkTtmUfCn+v2KMrRza8GdyySHvnWrC/nimVw",
+	"BX84iP4eD2ywoSPD/qoGH9FuQOoqdIdYPDsMMOJENjcD7A+78N5reNTx3qZWv6HSmDVDVI6IE1eU7U80",
+	"uDp1WRGy8yXJlDSkn6PiZSps574N1l9njk0G1tiS2JnUtztGdHGSqkm61WrEldg4WzamYwAXGko9IYpn",
+	"TIETzagdpeBjzjICe+h8/uQSzYgpmw4hI7O0tZ+IBxN1GDY1ky0Uj/3pFStlYMCJLkhp2IrL91qQERWQ",
+	"fc1wE1gWZbA+R/hkB2LysafTLsZ+qUmuxJcGPXOlNd3kQ6ejbRUSVa5ZTSxXpT7PWgp9ljlaizdmhUdi",
+	"yYewxLJil/c1ozmups3mdYakvIuYiN1N3ddcaRnLnZxQNZhGMcoq5dZml5nHUJtgBOPjFvnFQWjF9duc",
+	"Kh13r9q6VsslE2IJvYpkcDHKy6yFdls1ve6uFbsrQYJ01L8ybEFxA/8Kfln3r8g8s0A0F23gBNu6jzeU",
+	"8k0KCQWS366kooL6ioPDW0FUb9os6ktSyLmFXqmyFx2QWAg7B+HOHDI1Yz4Jz/d3kDlqRh3YUeNqs5wL",
+	"MoTsOqOV2CqJWkDNS+gqngIGn+EgCqrsyJQVtgbPsILO2YOBUyBCjd11uynTNKN6LbbMG/ecIRSZs/XP",
+	"w1l/MI8acqSCa/7PVbbxx389OTk5gew7QEEYGbYs6pnAAbeIMgrMzIKsLM8sBLsHAFMj95o5kR35xeYq",
+	"s55wcWdIr4ug2lBNDn7QnYPdSJm/oHkeo5YgTW83lkYXbcoSiFOndhE7qmvRELABUrUTCvPl/PnUNnNJ",
+	"Pa9y4vw9CWm5Pb+twT5iTBFqD1W7Jt6p5G7ZG2i/hDsAmSrL1T8AI2e4zirPIuSQllPHycy8KHIyI8ut",
+	"EbCxOxHxTJf9fxv7EDu/aGsFv1WbDvQdCIdUe+MVkzam9c27FoNtb/oXl3b+v6aXsLttAwoAgGUr7YV7",
+	"LPlBc5rni0EpVDlDe2QVyJAt5sG8L2e7QeFW/GxbHHPBSVbeuS7euO6viTjsVvrkWjxW3YUccjX0QS0L",
+	"uojlZX1Hcb+R99mEHqT4cW3oBHLr+rUDZ95FZHiJ23+zAeLaCS9bw5vraRv6NJvlvdYfV40bn/Qmds++",
+	"7Zo/bYM/bYM/bYMvaBusYBEIo7dh3svG3iyHXi3qaDPPLcazA59ZIz/9sGvX05bk3tXh52EhO5clboZN",
+	"08RVXKc5VBgzK71e1TZvdp6tNs+ld5a/4X+9CPP9bRBlNyXTTcfXhv6oJlmdnsRQjL46KRRy5RXbvkVU",
+	"IMhe5D773ppqqkJHW5/G+AC23rjlK7j8rrSmGg9vXiCz5yuuzDbZf91uTUum1+YU1pFcrG5csKlEi7yb",
+	"aty2MR8sXbtgT6mgpQJViitNLagUJjYvlGbTaLZgeDLBuypYXE9rUE+l+Yi1vKfatg3waci4YIzg0kD3",
+	"rUFTEaoCgIh/u373NiEZm+kJOf3+iKR/fLZtRID5OQXObCjWtmAnASxtgZIzqvoC4pxzgNoojIEmMNq8",
+	"CSRO8O2huuOzQznD5R7a3ENcrO2CEEHM+UIq/Iap/fsrkkZ5khG7EVvXS1f1AZXCtl25sTmoDwGC1D4P",
+	"bENgq01g11px1IJd8Tu1JkUk3BIjLpa3BQRUJO+X/7MqItvghLfZywdsToAoB+vYaEN24YhZ2uBv1hFj",
+	"VnJN79mupPQbWtxlci6qlJDTVnkdgydc3ib7Zb2ZEiC//dgV+U0WswkVLFuDCOMw+MgcYr8WRBby2lHn",
+	"YxnXVgfIYAZ/2RYmZiU2aOMo3V5Hj6/gU1osbPeZFxPJR5seZd3x0RTyznSzNGrYtiXPsSyWExse4FJo",
+	"z1yIL3ybKokPP70gPz57/hdiG7NUXVQw09cqHWCmprZ2YsCztN4RjYxkxoJuBzlXmmVmQyJxtJEuY+m6",
+	"K6FJAaI3RVStAZRT0AJqK+YOfkeWeWYRLLow5w6RKruhL1ywqgVvq1Y0AVfStpqhmmhJMolsbI6pLxDa",
+	"OCJvQbtbW1qB3ndm/hhAXYVq2zffQHLgarxtnMYdoXQI+lj+gvVm8PIAdN7f2xbnVsXLWVHIonU2AA8A",
+	"gcMBFvqkCWGA9eDIbAxJI0ERTkdbPCgHiswqd6i3HfgOIuR+DvqjxdcC4BGDcZnnabItfSpC81zOO6dx",
+	"zayq3S1VHxTzCIAYTB/RcVBHtSQBIOCIr8DVyvSstQ1jZshtB6tYpp1H48nGlPBbx1y75Yw9rDS7MR8P",
+	"G9Vtz618sQV3bXvfumaufTPkzbe/WgRisHSe9H/A422zRUKvnwt85mnlqDvCxscq5F7hbFTyo0WxoXkJ",
+	"2nYatrqKx293CCqGy3cvDJIF7CaEdSz7JJf4DDyp4Pj8n6wTpzITL8WYC64mRmdjI8ZnWlkio51bLOyl",
+	"TVLImuzTDcKLNVFquStd+yaFOALLtPf65uY9wQeO4mDJXOesDTQxg7TguSyyFidntMY9LQtxfks1m8hS",
+	"sXMrG88RjcS8FP7F0g69bmztP8wxKP73wGW2GjO4gSt0yBfREljIm8KGerBgbJyMzfcSp/INF8Emegcc",
+	"zQ2lsWxgxwcAq7ANeIbEOORZBgi6QuoBqAg1FN3wU2yQWPuEqrvaB+4+1R4qi/oHQIThBw7EuvahE/vh",
+	"Z0zoYlH7xLchDj+sNLPapx4KrvaxKwqqjeOLYcJPg1hG4w16IjP4yOocwbF7zQQOwGd5DKYs49Slh0yk",
+	"AnuwVCxrwOv5W+o/r/6Myzo4y0Hjy+BsAl4XfOpC4bXtC8CLKk7n/6jGw7/BjepPKYARq47NGK9+YGH2",
+	"bB4OAs0EB7kEcvVHG6KQ1c47/AJIkRajCffQZe60RznlU1Y/16pEHn4YzMHvZvURUHDwtyOZ4KPqzcGH",
+	"1TUKPlxS1ANar6u4aMfV1FtDWFQzfBCeAIexoPkAzAO85eHxalmYqcLBxRzv72GE7bBEqi3mMTPJBS9O",
+	"TzpbG/Wg0BIkdndIEN8ebBWA9GXoHeoaA/UOoyW9pLs2sl2YyGMjbwPbsikYsZbGxLYAXlwnhNHRxKO5",
+	"79rb1MAoblZZ3QVlVhq1jwsCNNlyXI1emLxgSwwxnn1oQbsNU/hONW0kMNufHXQcuulBWyLhmDrwH868",
+	"WD6aQLW0XJAzVevqXO+6ETbwb1zcUkvDAdtzpFyPj2AgWjAyodB7UpYtez2iMzriOlIU/TE6eY2QmG57",
+	"p3RBhowYCQpb/byrb9UIGM52g3aKsqy9HUgtBuV8PGi0AYxz51Ygu6yqakw6OImkOu1qn2KU9wHNlTWQ",
+	"1ohY6jUEZA9z5xWn6g59kOCcceiRzIgoliEHAW4Jp/sDoIdrPkWjwtgZVJFcitu+QPMXA7IZzxJ4X5Uj",
+	"L1jV44NnWCMIXeeAP8XKfwPwUhse2g4ob39dH7wy86D5eWyfh72lcweKeJqQw3x+0By+leYUqpyujerU",
+	"RStUV/gr5F4Bl+JsV5j/G3XNuGjgvZq7PCtK0YJ98W10zvBoww8iwz/7b3yz/TcaENUPIgOrED3sHX/2",
+	"A9m0H8hj9rA/+ha7kDyEHr+NVibOj/Sgpf7ZD+XPfij/1/RDaeGdbcpqTbjV71vDKkmW7KiokK0bAHVm",
+	"1bBQGlpa3C4Fr7ANTm7oomxFNZwsrGFwy++ZINhb3BiuMyZnOWtJm492Pnzn0jzMvoHY6xA8glfFl+tf",
+	"s5wgmAXdCLv6N9CnXu+Z2Y0B4l1dYoD/5ht9gwTN5ejO95Ggmg6pkQLv3gPkffuuvS8gib2xcxeoUwDe",
+	"jy9BX7+dfl+qhpBLy27f7C1pC0dQbCRFzPv99KTpIPRZL09tcdSqxr2xucr8fut7EPal6UI6QSebSMmS",
+	"+yq6qTLPzX3abqaGDcbruG58V44aGuatZGo1zNj6zsh+0NXriVeetUIFvJZzMqViUUFLzbvnMu8AwOqc",
+	"lMLG6LYRoVWJ+crKtA8QBV3aldWIR29qQEWV+6HRzGJnBelAN247N9z9Lo//V8awVV0oG5oEqa6e7y76",
+	"MdCVV45d95lVk/EdagKkLB5A/HecXalYMQgAu7sJS1/vuR6/V86YAFyXIIkZXOjQjgh186oHUYc0myU4",
+	"cEfsASE31lUDYqs2t9KEV4NOrAUkgtOLVzmE4H/LzofNaiCQ+Xz1EHotdREtAHit+9nSIKrqBuBAfyFK",
+	"UkC+bxgftD4LZRsywU9kUXUTWNdDIJY/cO2ahzeT9nN2z/ILDPpMZJ4p6zJiypE4dy0BTmpt3GwdInqE",
+	"bTpKvOveNRPZWznfTtHApJRo4gK4uWwE1IbMXDw8iINjO4aGjvegLAefWrAuBpnWH0jrYchakUpHpgdp",
+	"JEUZi/9d5kpa0WzbkGGfq/mEjyaQaA1RP7NBWs62C463rTx2Fa6Z0G/l/Cu1jjDPEqyQ9IL8tn9bCTtF",
+	"ufiJufEPsqDiO67ihY0bopfvL+9gj1WvXIxoge7seHmSAOcneLixaAfLLsxJaXCH/hhHgO8SL7I778JF",
+	"7UYB9tGzpAXs3yPvO/sAWK+zDS7ISVfhFoPnj/RYa21iNqVcVAndu3I5Pl6axjbpXZv6cuOJzq+qoOzS",
+	"Me3AB1ulJzpEtS0w9SvnqvW2xlqt1bul2YzpxvCV6hkkrDQuX02fXc552aBg2xUrfpkearsNKjeYxNYd",
+	"EFuosNuSlompDckiDofeoC1Y94qDi3fZ/qWeT8aVYUEXFU/Uc4nhSEA+tKpJlTLPRWAMmX/yjA0Mgbdo",
+	"n2pXpdxOwH6zFdx2AdtgrexNKdiOcW9/Bz6378sHowtsap84lXhZAXlw/DJ4ZdNaWLWMNd3F3bVz3eqq",
+	"azcpGIu3qqtaJzuT1Jp++C+eoaigXENBriwGXMxKvV1ruwB8cQUmatVnfKl/TrMB83e1mps3l1dve0nv",
+	"+uNfL//26u1NdAo3hpss69GubiHqErElJ1G9z6k5cmrLmusKj2FeZtKYemEM7ld/P+ys+myT5xVM7kHq",
+	"zAZdPzsUxL7dd22r5xs71cu2TA3m9Rou1NOs1hXuS9ILCmYi21gjvc30K0PnWylXKynosgbv1LVi48Ea",
+	"0Nperjs4Mxy6bSt3oWQA6/lmNQwz+63Ui5WsdQNqi6cEbEkwMSEL13/pVR9+ekGePn36Y0I+3rxIyJSP",
+	"CmljzglJ/zNFF2qDpYe5UcsiyDmZGmg6GzP7utesjeFyTTLJFPQnwV88Rpv6nA5jtVIbiaCC3cu7Ts33",
+	"uSK3UmbbL0w5L/pKXRUe2pmAwDGXBAXuXIPbB0dd25foTTX0tRXvrxNUFxJsOeYldX1tbs8jHwAO17p7",
+	"O2H3cM2/XX7vAEc3Zfe35TQeJ75hn3TYJK4NESymP76b0d9LZhtgjDvCrAo63dqdosqp0cYiGmXsKsNI",
+	"SbD46I6WRYTtA1hxBxbnUjL2zbh9IGrgkxjbjTUlpwzSHOYUC2uCIlGl5QzLxugdq0rUjJZIhJwHlUAx",
+	"zPeN25pifu0GrKuTe8KcWbzDfASI3LpPYztYm2BSHXobnWzFvjfghdFBd8L1DJF/u0yvLLbyoXWipVc+",
+	"nSbSwZG1zmeN0wcCws7jQ/OcDEtdZRTEnT6x3ILOThygoUi+gfk8Ibmcs4KMqAJ0GIuLHdWRrbnfzbxf",
+	"xlaKphRXPjDbTQd4j+FSULZm+E64D8NSLYL068q/aebFiqntT+xwNmK78fcqj76hztMZHfKcR+1qV3fH",
+	"DT8s7mHHBMkkGbKFtJW2mGpZYPb1Zkh16I1qr27ivnBmWPJc20ISWZDUZpG34E8BIa8G6hRszpQmU35b",
+	"+LrQ9hy4ZZdX8PLVVzpExIXVLs0vqZ9B7H794vTIXZhj3YWVU0y6axZroG39OraSG3E9qW5DJ6QU/PeS",
+	"rY8cwdtWTnIXcqY6uW9U2ICWMyoLrhfXZk0WkpnRghUx9gqpKWa+f3PgWVXylsXWNAyXfPzw85G7C6BV",
+	"4Rv9+BOtZ73Pn0HTG0fquqvXo1AhQ6bnjAlrvIFGN5IQD8KcxXO44ozNUP8bM5YN6ejOPT8vuGZmQ6nA",
+	"H3ynAD8kgQpsrfoCS6AVURJjIZi+YUtkSMHoaMKU/zlhn+hI5wtIAUNcgmrwgo1kATl3c1fYjJN0+AW8",
+	"6AufbYnIBpmcC1fxPOa5w3R1idt90Rc3hlFncgTKvQtMjKTQBR3pCxumADZuhoGesFDbBNL3lglWUMCG",
+	"LeSUcH1ErjImNB9zIxpVOZoQqgicJRRCkqLMmeoLl6fEFL8VMI9D8i//8pMspv/yL1aiJvizg3MA1zcE",
+	"kCpB79jACOA0IR9vfjr84YgYDoUxO+fNMo9+vHmB8BGhTwtRPf8zPSLvBIO39gWxKIUzaK8EKm1lx/1g",
+	"7DibeJMxc1MLB9by9Ay+QxhYn6lMoZ/0LejFF9hy3nykmNZc3KqDIzPgJQGzwuVLGlGO7QMmVJGsnOUA",
+	"oeaQXhOiC8pzQ5OWWXEBME+4AYZ3zai5nkSVRSFvqcYO9+bNMA8zZMbYDFovUkG+f2a+e3ZyQtIlILf0",
+	"AlKN3NTmLM8P8QlQveaFFLfw67OzGCosbjnQuBnVgcOao0OA2fSIfEQpXGERi4xYyUx+LwFTlhZ0yrTr",
+	"jgBEZF+ljsgVylP8Du4Lkcgg9PfP7P76dRGeIeeYUT1xxP3s5Bm2JVTkjgtzCwztYZdTR31PD+D9sOPm",
+	"YbvXkOGk+D1LEGsk8zCBBFVWkQXIeenfXt2Q4/vTY0DUMot/ixADhCszUd+t0FzRsbk8tn0YV8QCtsH7",
+	"zWnUOI4ZxrcXGy7Ix3/96aefXvpnLQeAZ+3qfkJcP7++Zwf+yoRw0QpPkDpgwHQkM5YekVfAtmzTTlc3",
+	"Xkf1TIKa5+9geeZEnZd2agwP85t/XB7+Jz3858nhj0eDw1//OE1Oz374nNpZQmNGN8XnB+fAGCH2YsnF",
+	"zGuhqtKTC5Ia+ZWGO1aKnCkVgCU7BBizIn/Yqjrrv+BeBB068CHUN/xjPxy4DTg7ObWdJH+WI7gA9t7Y",
+	"zQsgTCzX/2TGq+C1leGEtgbU2xFnJydm10AG2RbiFpEiwV9iKqD72bOTH+08L0cjpvw0z04MNcG/YAcJ",
+	"CkkrYw2LMTMFHyFAs5aKFSlBjEq0rcK/IT86vSDpp0MPbHkIP07NZA1Lx602mrxZS9Bjlqo7yJE5IsYi",
+	"gN3NAVWq1IpnWIUAs/pOEe/0JD6vlGUAVDt2QDxCajMk7CXC8OR8xIRilZrXu5wZgUp+xi/I2dFJL+mV",
+	"RW51A3V+fDyfz48oPHYki9tj+w51/PPVi1dvr18dmt9UwZdKZQiqY897J0en+JicMUFnvHfee3p0cvTU",
+	"tugEded4wmiuJ/80/75lsdxnQWjOKfCX9NiYZ/9MIWH39BmoPSwDOFQ8OJSJaGb6Lb7Keufm3a9hJKyv",
+	"nUmzHDPa2clJo5MBnaFw4VIc/2YNTVQ616mkdgTQrZpIIg5JOGNjaovYYq/yczv2iN+Bntg7/8evgWey",
+	"d6UskLQ0xG026p79d/IENuwAUgNvFfgXfPugJQrtnfeEFOiSwO1tPQrUMbUsgUktZVBvfCA/83smmFL/",
+	"9Y9ki6OYMl3wkWo9jPcF+DRYaZtCs0+uch4O4wdzFpJAdMYqb3B6I2l4EeihjgW3HtoFeFNAKesL1/HK",
+	"8E2K4lsgyp1REeTcdmFaOuQ3dh1rz9is4niWU9443aap9Tle3QWj7P44PzCaWSnp1rHpSVrud+QIt+Vu",
+	"db83L6zd8W8KfBx7uztunPimBwbR3rY9NLqoAgPgAQewoNN8pwfwP8wLNzoAN4WNyPsL7PT/uHzz8xY7",
+	"XTCaLVbIcqPrhHIjMfxoRgvb3R53xbf6ATtByjtlFGRQ64x1j6UdpVCV0Hl+8pSkIYA8qIJ9kX5gulgc",
+	"XhrTNK3lCrhUR2MDKi1nM/vvmlAzStacLtqFWpzjmR3lX1SujajYPaG8oML7OfiIoWPdWsRqGwl3f3oM",
+	"ivOx9dir4z+qaNrn47D2OUpNN85GsAYHVZUtufqVaQLJCOhmqpTqJ6+vDs++j1x5I+1sdbG6VJdQDQlZ",
+	"/tYCb00Erh7BOlnV+5ysfdKO5Fq1rH3+r1iz2uFJuAhdHnzJx2MFmcv7I2CutCwWMQq+BEes88xO8MGd",
+	"EHTlXv3Hr5/jct4OhzCrHnc4IG/7QBt9Y63s503Jw+Z3Q764vRxVMOr4Dw+6zrPPa/RzCxetkFkdgSMn",
+	"XQbpT6OS7WUF47K3k6+KP+O6XIWavP8TpyQErrEnHEQBWw4ZCqQ3PmO38C6HfBzgPEGkZPuRAFMrQi7X",
+	"TOvc+tUdxlQAM1xYkF+pPA6okYjWC5mQiZwDvcncggNzRXjGpjNpSOScpKocuUZRT7wfvi8mgCyMPnMI",
+	"Xd9KpogUFlQT5TOkRxwkJHU+0ycIb0GE1Mi8R6zQlIvgPUxkiuDz5pcukAmD94Vf2JChDZQ2cLPSllcd",
+	"kUvr0kXpD27hH0ladUpIk4COfDVHX6CvrNpb+Fm8fUIa0yUCEqjdSxC5f5XZYmdX8rIayZXyf64HtWw7",
+	"3C/OFHxbJozk75VDXNMFuoqHDHBBAMhhK35hkRQ+r730SA97uvAvjLmfET6Fziea5YsQ6gSDcBUgmw2I",
+	"wa09R48BeO9tZBS1PA8QrmbWd801YlP2xZOXPx+eHWAYCVB06QjcE6MJG1k7QFN1hy7xsB5KNuCVvAvU",
+	"B9fg7iXou4c39UUdp5fwcT29OEGVX7l8GfOmKb1jtRKjAIcDOkEqqFayCP8hqOqokEr1hRW1LpHNMwqj",
+	"W0IibVbjGX3RZBoYcsN28nXuUHGGpIkeMqfKlrbDT5rtY8wPBHFJ930BBUjwZK1BS5zj4Kj75jY4yhfi",
+	"NHb0qOLpNv0ivBG2J8LyrbC9OPbKg14YSrNRYCfAjPpG98SBbLbRnjjQXyt241YBYBnnAP9oNje1qVhp",
+	"grYd0PTF8g1E2w0vqFU/EFfHo1mmyIHgXkJsmuvWO0aQV10Q6m9wX8SucE3sI4xB1A1gt3HPF6kBzPmn",
+	"yO79jUNpeYDRApS1p6sCcJB7uiqXZMYKJQU21q2pHhWIVFOFrUFiO0J36rP5QYgea55m4gDS/iB7uy/M",
+	"BbRYsSnh+txdKocfiz/B+0aJYPMaSNOC2IwbhqhXFd4H6vwYqUhIzsUdyzDxY04XCi/q6RlIULzSLvXI",
+	"aPocW3HntW4TVkCD+wegsBvRYPOqCjrbyHsMDGPzE676YqU2Tm4ksYsmNFfyHC9/vS1urHUleZK6vNH0",
+	"IOmLZfHsa5+8VK8EuiwcVkzSRVxbCtw7l6nBnv7JZazlbNQsl5NToURv6kSwXGbMc3Zoafj4D1v0u8rZ",
+	"84t388CdmrvkAYrOs5yNtZkVOjWfHVg/ULSBYtwVFMB57vF4Q9DQ+AHjbB/HGWS2x6MPCGJ7LXb0/G3n",
+	"FMLFhy4hzINqPXhjTtl0acjHg8eh71gzD2skS6Ehzc2n9iEbhhxDkCuYxoVJhO1hepjPHonAjtBCALgf",
+	"eyaAn7lyeacwHhy/LEasc2Cjdp1dpOH4jwqE/vPmmoINBThFwdWlNDSFMPcLQluLWu6XkYd3XNyeE8wC",
+	"K9jUg9m57xKbN2WewKRBlyhms8yOSOoaJqZ9YYWZqmWzQSrbHVtY3BHzrzAxVs6FnRza3gvI6fSGFaZl",
+	"GUaF1AC0ijnDM6NkHBmJ/czMotEs1ti7uZIO6iyEeQXBKsHpYbTAmAhFEIU3HpN1HwLUvh3Lih5ZfHpQ",
+	"3La8CdyuRxSerzKuq4MKrpcP+HXTy6MhvgoNPN7NKdYcHB3CoeWYBE5bwOxr8RVXHcQw7dzSd8FoZpRB",
+	"1Gt/PDgi762W7BsLwXNPIM18yHJ0LqPPIadGJTdXREmSVUnpXsHl2FYE0bO+Uz5gBYL+edQaxR259qGs",
+	"BrU9W96rl6iF7pkUcJTKvxXyWnu664RtVEQCo1hqhF1nFE75hjgfMr8gEgzM6CwuD1v3cXe31qORxW9t",
+	"2Jt/7zrR9mezfQR0O1mXRPKcK/EFuaopmKJ0qQAc8Jg1S4mAVA8QW2Y1feGSfRPCcsXIs5OnJPVN29ML",
+	"Qkea3zO0K5XTHccFY/kiIamvrkyDWBYUWPgSy6BC87wvckbvDafQEzb1PqeooQnOZ+yuQiqbE0zo0Fus",
+	"y0IYIwG/x8iW4R/W090XAVS792e/vjo8PTkISmuA41gm5hhnAgLculqGuUX1PDk4IteYNEhShyyXkjm9",
+	"Y6ovLIyYBctVrmlZu2QOL9vuJXMNNO+RJXO3O/6YkhlNkQdc+VWSOfSj2QZHm+vDDR4RdZz9jTvldmIY",
+	"WD2Y9J2KYBnWmza7NNrEFSoUVGRyGkSgKMafiBz7iI41sFLyBIomn56cJKTefgacy2ZE++NhLkd3Ck0O",
+	"qHQy7CVx+MWfZrxYVIWJdsPILTOKcV8INne5aOiC9jUzWgIqozH9kwjsvL31xiY0jDC4oHI8Bk+gnWTg",
+	"QT0nZyfPjvrCQns6tyRwEiHn5rUVEKQt+ai9l2gpXYysLy6r4BSC4zkuV/d3mdl7ruWW0coN0R0I+2jD",
+	"NRaNLO41M5u5f69Z2Njos+Uue2ImYc+qCEOxk8lwm3xAow5RDrQtJBbrGWoEdhNVDwNqs9foEdiTXUR1",
+	"K3YRio/zqtAbtzL/cIpddHKutOM06Kr27NtGrKuS05DXYIW/MXBpQaGadUZvndbyl4MjcuWLTVU5BYYD",
+	"LRwcPVsZTMktlP+Mx0cE3H3WZ4JxQ25uoIPNgQFit8IsoXLGqY3zGzunK77AeuivIwux2bkICtNXpiTa",
+	"E7fE8Rgq+LwOqeyV3Wmtg9O+/ZSRBMUt83br6Z0OLsL+CmQQfCWV78RjxBLIRUqwmh4kNlUjK8oBej8h",
+	"7NOIzTTKulRLmaf+tX2h4IYUDCrHh2zChavrCBxGXKmS2TJx8GsdkRSauHjJ/vwkIc9tfyfGwWx0GTMH",
+	"zuEKuTJml/vCv13CB1VLgBRuqHvr2cmJ/3XQRExpRrOLqlEOGA4Us9mxsNcW2nqX2pD1BRUL5yA+Iliq",
+	"kPER+AiCouEnfmEosXE+STWYFeQwGtZ+Pjs7M+YFnB72k7GGVF+cJicnJ37qoOpIccsK2wLH3FUuSszz",
+	"q8EtQFX7Kzqa+INwhbPLjg9NcgjHn7uSI0P7ssiMipDYyCQUcEuZY06N47WJpSekuQoAIOxTBQkJ5jC4",
+	"Rq5av19H5FLrgg9LbXHNhwvr9QH+L+6wSLuAuSY2L2q4IJpPWV8Yi+qpefnrq8PvE2DSJ/bPs+cHflfd",
+	"2uul9XJcMfELBxDDtd8YcF+Z4zL6F3B6KrK+SM2PBhJRic+JsWdSq9TCV+r/FVIYqspzuzFTkkkfMGqR",
+	"EW+qplV/JsD/V0+A3zz9fSe+n6hd59FoKlHhrgnCTCRIyYVLAQBK/vHgCMVDldhYiowVDaPQGGOJv0O3",
+	"dKYSvER4j8GVBHkGQd5Byh2Wg69WlwW/BYPF1Z9j8sQspwswaZgZ34oyAZ2V0eQqbIPLC1u4VC9ir7TK",
+	"IdXY8AkMIRcKGUkxzvlIp0cktb8xjNzFdpzccNCEqW3AEMIwJn0BEnNg2ObALGwJYDEhqeGD9m0yzwb2",
+	"z7CtRBKEifw3iN5LqCIjKqTgI5ojlkdfZGymJ+T0+2rvW0NHVYDI4T+Ijst1Gd8IAGEEpBGWxZ2qKQCp",
+	"ooJr/k+WpRdoGSHapE2+qYWGdZA7aj9LP769/vj+/bsPN69epkB6Rn+/NPuKnafT0NUc9McAZzU8U3mq",
+	"7WLjjjGMhwV8eI8xq0sY6wsFrXBw2/Q1wiZ/qedms0CLSNwJelMLwYFgo/bMSXHalR4HBdNVevKOI15V",
+	"qNkxkf241X6Wt+bi5guboWRdV/76gNKbuja+KbEpWrwgorQYNh4+pGKniYNlqqt6EBib0KwvFL1nGfr5",
+	"7YkG8gkCZhAHgwv3rO4Hw3mi6xSKOcoiavm6fdvzjWo2ZX7kO9XooRy5Tm3Nkvd6WW7oHbPJv1Xi4D6v",
+	"S+EawezL88y15/JpvXFM6okdsxBTi+mXHpGrKiJjIzbm0cA6MZfHh4wSArBpQTA7aMyzYRzb2ABe/XdQ",
+	"a9Ywr1Vl2Fh2X4ALsaq2ALChpbCThexKW3ropFBcOZVYoNFax+A9wH2YZqv7t1byQForHjZ0EutHCT5h",
+	"Z6I9+4e/vmDTtaZF6NaS94hR2DHg1O2uo8m5yoFr3U/4ZIIQAIHniTrfknc22fazvsq2JreWXAbW/8EV",
+	"oQ2PUDlzKR/Y91iwi4rxNjtQk7EspmAnlD61moNeXI0B105pnueIjoDVkmbAykW9YPq8lgSqwC7CJi6O",
+	"OeVcMOeMApld5vnD/MrW9F+yChtBCngKPDjwMgDS7p33AO/OAaGaF4ZYr3iqlkhPT5LelH7i03LaO39u",
+	"/uAC/ziNdYTeoWPhEfwFVT/vlR4DpOTHchbgaF/MV7Dy9jsn32ElRtuTavPMsAG4bM0gTJSkX1Xv3Huk",
+	"ZJ9U5dexnrKqbXyMXFygLsPHKhFhFPpb26vOkVhwto/ukbL1tNalbQ0RN9nlylpg2xiDRwgaWbDs3KcO",
+	"YtwVPQo8z75TDSVLZAr9yKcHqMjAYyhaUkfraVVUAmLMTgpiiBxADX0eUzRF7oLQvkht/9IqdXml72I5",
+	"I7dyX5BLO004SqPD+QMjENXSfMqSvrBz+tEojPb7gUewt+lIR+QX6yOKTdDSi9F4rQ4ra+4day6OyqIA",
+	"GIJAaIYRB2Pi2i1qiGebh2wYw+urw+8Pjvw06o4zI3fRVxl4ziAa1RfOh5mQtGphm4b5aCDP2QzsAixZ",
+	"brgYwesICW7oVUya2+a9gQ5WtC+MqPYg/D9EnUowlGcGe9J4/fstSPkjm8DV8lrUYL+JtlrcqHJ4jW37",
+	"eDgBuzMX3s/sgKIxXeL08eZrTDQ/ZyOnJoxmwOD+6DnQ1bZB7KPH/jk7xr71fXNHUV2ouvx2Z+ad1H4w",
+	"oHcn6m/gdd+0lPe9XVYHm8xCH0u2o5ejRXF8lAzjqEwPrWGPFOMk0UWYk2ZEwqoE3VZvwxKHt0AS61g8",
+	"xAiWuDvpytyhL89++HrQr2jPfgxsLhTnhmZ/vg7GvWqWkLpZFt8Ku9ZINdu6ZZZNsOM/3IeDSmfZqjjO",
+	"i8fVJQMfuujXzLfLLkrxncI0DgD3NwoiAHK7LhiQH2FUcMcIuLLZ+x7QpS/YMj45pg5bGHM9qWnC1u1m",
+	"i3SrfQlKdCPXmons0TS2L5Ii311he9QCNkgB36keo6m620pjSXyb8SZE/AW4xLMpFzbfVzGmCKS0XRLD",
+	"GvmtIGnYRjO1Fl1fBB8vGXVnrZlBN7CINU6+dyJfgINeeXvYD9bm8Wu0R+1GO67RXXQCtVCBzTmEiYHR",
+	"DEYheD6lbptT0LZ7CcvXtzHsoP19XWqi63O9Wk00e/YoaqIlKHet8O91KmFUrQurv5ptrdLg0WbSCipx",
+	"tb4L4W0DIMTUbkOKlYX21vUFXjsgJuwAIcDJT/3t8xrkM7LmxoUqIwYN414BW5kd6IxU3W2nM+Iw0LF8",
+	"T0pj1Z/+kcUKtmFvUSIBkc4GZr+sErlilqBEUnX3lSuReLxGi0Qy2uAih4Lx+A8g4w7l3dhWzFVZJ86S",
+	"w/ZQVtdTSRgtB6VsqYz7Vla1kO9fHP6QkMuXUf8ATsbfkq+srHrzbV9VUA2H0FJNDSH3zUup4xv3eDf9",
+	"cSqotzmGzUwhs87HKJzeSHT2xS+AuE99mZ9TmgK4orksc2cqBW1ahyyXc6vRRzI54FY+X1E2vGe59UWs",
+	"oXXE/Jg20AdmVBrDSc1MhixxZ2tU6VK4P3bH+Y89k1bHf2BvxZXwWD9JaAgA0Bq0ApuF4lZlWRcmYi9B",
+	"zfqIUVHH3eRGLgjD0V4e/gUkwg8Iq9UXqZ9dqL5NGRXKKoBWWZhTRehoxCAlyyVceFQQaOQHGRy2SLml",
+	"w8SlG62315JSKPNvoziLAvBoiQY4nAUCxd6aPAwE2x6i++GrHSpL3JG8gLmF2QlNSg5qVLey+LlHP4Us",
+	"QgltX6Vg8ejFy7Cl9XrTPFCNXHUwDNNmB7uW95uB+fku6N+Wfeymv95GrrbxseIpwcFhBm2d8e6rp4HX",
+	"PFqI3Wjk67T2gt1zhVmuIvP4DJ4rVsq4MZ7NCwlmhefU8G8AdMFs1Szx7yIntpy9eg9o8gcOR8y8p574",
+	"0A2XoB1f6b1Z6ldnBThQqZBV5nRLYCXonP3qht6mIUCrG+I75Vs3AbP6HhwXsJeuuseen/N6NA4haiPY",
+	"bd2MLK/Gb6Vgb1BN2ydLgNm1iEizuoaFbvZunXUOz8Arn8ao5xoUBLfnttr5anxoFnwIK07R3/SgoR9B",
+	"pNtUnK2oc3vzqIx5B10ZWQ0d6pS8cQ5ATMI1XMe6hlR1AMCbHN2fXrjm5WhZ+Rq+ql5MsE+6L8IeZ1X3",
+	"cnuLeGabrAec6y8HF5GuuAB9jO8WRgWAFKkg694OkyaAaG4ryrFpIxCNpRfvTLQTwDsOADJmzRIbm6Np",
+	"72Ye2Ir+5+GRJn0BnfQd3HHVi8GCKcPlt/uUJuTZ6VkFjYwESRTlgINnNuBHRCmFxCtZzCZUsGxgt2hQ",
+	"sLFK+wL9rP4AT06qPcR8uCkt7pit0kbtBoowERITYf8XRuDYWiPY7KB3RbPEtJa5huux4/mFBY5aQWdq",
+	"IrU9ziNyub3EMceyJWMMmeLurWMzqWt6/+g+3XV8uGYcVw5eWaAu8ZXySrOTW0rwFfrYsSPSlZURDrrO",
+	"020dJssVLw2oxq7mAoIQF1AUYXUErkja72GXbLgdPIM/2Dl+5pQ1/LDfS5t6A2bGrFccVviDjA1kiOOF",
+	"W/NXq0q4GV7b/W4t1rHf71O18Lzq21UvmnZEcH38R3vTMuJByKHMFnUdw5XGY40QACLnVNxBc4EcRbhm",
+	"n7Tzvg4XGvKSz55/j9X25ocn5H//z/9FUipGE1kMxoWcus70feE+1RKQIeEO1aBbGkISEO9C/QcCvuyT",
+	"JlreQg9WD0BCha/BHcuyOCfPzs76InUSGcp0BuyTbwH3/oVNm/kEbPiOzTSux5gQ8A/zyOkpCEZbP2mZ",
+	"BvS1EDUNo8q+64u1khcaVaBmUzEzIa1g0ATbL7WzlQrzwYrMvkDNK0jSg6OwDamcdoB4D16psTOEsxwy",
+	"hgAQLEtczwcjjUZSqHLKMqK4GLFK5euLCm6CigV6EzGMaxP8V+kgZh1PH6ZxILsPOOme3Ov27V8mMtyF",
+	"BV9m2ZrIcI2B1vWOpaDxA3joLoPNnRe+YnVbLyb56gLXl1mG/aam9cSuboKji+p1zKczWWxRiL5WynyE",
+	"wlLD1rOCjh1T9wWjhGfK1rD+Vma2WpVrxfJxkKHIMq/snVd16glJaQ49vgezgikAXgGWb/NLIJEqLdhv",
+	"ILlSD6AKIMUXwLPHlOfAuszcHEoWQqE6AxPEANYO4VOgg+QUnrERzL6QhRNkgnBxT3OeOaFQzcDBIyJy",
+	"Geg2VBOzPm8B0Ax/5x2HTtDhPCpp5OTMGnFEdiWN3Hi1iHuHKvcVujDSXEMb3iMTv0Ia/zJMHAffDD0G",
+	"6K3CJGlhc3tlPThtd3etluRjXvvhRX84pW1Nis0LbNZ/SEV2CO2qhM24sQ6rZb/ThbmxXKmg2aWDZRGj",
+	"vMwAy6KrGldzoDwDBjGl+VgWRl/imTcO3WpqNyfmh46HAh58zapwQKUqrYy83VTO3EpLnFNFlNESsbQr",
+	"Fnyz/KjXvF0PzZE183FuPlc3aWfl+6qYqbXNq0kGKydozo9qrMz//lkvUqj/pY1uG6/Zh+rz+XESwbbV",
+	"ZPYXL3dMemXS0vb8prMwbvKUvrBWum0/5NJtnfn6UJYTtTOTvnggy8Gsp0ezzr5I/lOXq/oKLOpv76ZC",
+	"UyTt6gVdt9udWx8+0t7q+X1fzzUJUBm5B6Q86hi8da7XD37Ub7qINlxKBxwWt+hHA8vwWRR1qIPHjK92",
+	"or3jPyy3bs/eizrj6ow0MWYevjH2EOgpdpzWtAJ3mr1Hopr2XDr8/nHSkb2l+8XoZP19Nrv2d6s8bkxW",
+	"5jP2EN/KpvNrc8VcU9eKxgXsYcsryiQ+dwkSS9+/OPzRhvnrmQBcq2bvOBtDjjoKrBtm6XZ0T3IiN1XA",
+	"HmRSHCPPbHM87ekLRXa/UvH+N+kb3Ff3bzfx3IKbMQ4dhsKD/InlGkAEIN3bEsAlLaqRIjTLCqYUpEU/",
+	"O7hwpQQ588RfU4MhS+Uy1n7P0qM1ypexiTyq0INy9RTT73HP9ovuWB/kxUTyEfu/uWLgxURibS0jlmYj",
+	"uB/blwd4YIKdwb5cuzd+00qrXcV6fdVt4GOpq268aLbyfvBf1oZOqlS/dEq5SGtcCm+Mw4SBhoiWji1L",
+	"C0DYjPxVPGMD8xvXVDJAVqvQilLfoA5SzaD6dBVAW8gEm7NExE8zGVezhX1AQqixGvR/WMlVFSBHYP23",
+	"L0B2K1hbg/wgpo5TehS43i8TmO6G3/t1FC6vmavRdn0D22+jfPmB/TDbZFUdtcwVMO3RaukCgPVO1DJe",
+	"EaZSBTiWAD5eNQ631omtz0ps4jIksSjCPlHot1WrcuMOD8FojGcHF31BfSaxMYOauDnmMeiEgaFmTNSu",
+	"QWoZfgt5U4jiARzGDycLiwlZ1dhBNvIFKegcezYxkWHIWy8ngPsU37MzkuIODLSUg5wWtyw9qnuYMQ/Z",
+	"Lq+sAvE+T6faBGF9arBFzh68gKwqo2b3BVfgyYY8IqVpzmxnNKcuV/mQG7m5L196AFEnN6al0tA5LAz0",
+	"88wIECPIbM/ewVgWAy5mpbbvFTLSTp1Qc0u9DGvBRnN9bioHvnvKtmHm2s0KdwqgrcEP7zoeuzUeHBlT",
+	"F/jwwApk97KUAM6MK1Ex9+871RcN9TOca+MFQQIVGDdH5NJnzZG0oqoBz1RqkypsPWj1Xd0sh2GCb0c5",
+	"5VM4KisWR1RAGiAj9is8shOzzqnMWN7SwvqiLzZpvUO26rzzDijP9tJQ5zZu+3vJSjYYg9lnJvv8IGkK",
+	"7QsShxCIaDhw0ZsJd01tw1YAhwCwYS6ef7oq3rVd8zFtBYnpwmfSOYjUMJWuKukNdBffPI0VcCU4y6E3",
+	"IMJDkHZ6VoSawUdSZLa7sJC6L2a0qJxCIwh3cSVFtO1PNuX6PTCgvZms5uVfRsGpSpqjmWfYxG4ztaam",
+	"W1xlbDqTZp6HHyyVrFMzYj/ZeeJdp3UfkdTpPKmDIPL111+1CgUrINR23rQaxKZV2xupUcCMWr0AkPQT",
+	"mJ9mN+UcslCC2gbHNbDRZLTNStBRMtKn2iW39IXviR+UTjoFB7hJWC5mC7N8EcRPAaPtzj1j0Y7/gF35",
+	"aksfcHotBgOc6D6LHWCAb7jSAeffAqWL9+ELhXEivRo2uMXHionsUMj5l7aJ3kCBpbFN0pGcDrkwCptX",
+	"LSxHmdjKyuBESt8UnAkNpfmGnrKkzg5VkAtnVfw87wuPQugKWUBDTM2bFqBwglIB9s+5tSWwXWHIyWZS",
+	"gbpBfpNm1pBKKGy/l5wLlvjIPpoO2BwxtJeeVIUiPjXW6HdWF4U0HLA+zAfem4VeNNvzH7pbKVkWI4BR",
+	"hXa1wUaCk2osc0T8uYAISc6oYmRWaoVatYuecAT5GrlKV8DhFKz4ThEHt8dcO3vb5x87cmkixQjNVUwb",
+	"hg5a8JsLAgbVnKugt7z9MZlAlTvX5jBd81xaajkoSmFWOyZayiOScqFZUZQz6MBgfkJzo1XfTiyGLjRA",
+	"sD1FXe9JQzjmq+rHA6vNMKsGhwKgxZQiT1InftILkg5LtTDGhAVeciMfgLAQ2UDIeaDPPjHEYAgKCdM6",
+	"8GDlSIzz6Cb7AhQOL0b9f9noxFtgydYpxviwi4GltuypL3gABJE4MjdyjWVc25UuzRbTZIbctijzUCjV",
+	"rIDU07g9YuxPP4yXqV2k7EWLOwArpbFwyl2WeBBKZG/lfG+eSnj7F2o0eM2ENmtrkebBeUGVJxAUr9Bm",
+	"7OVF8A7EbDb2+b67kbEAecQzazlPjOksBdtMoDpRZ9a2JchPwe7lna0qY59m5uiwhZ+W0nUX9xfNbiIW",
+	"caC1ftLWzADn9G13MzBr6IBTC0t9tH4GbmMdndDRiKlWywYwYtvxam+ap7r+hlyg89Pw0evXl4dnz7/3",
+	"ZZaeJMglSQ2J2gwR4OopDtQXQ5ZLcesb5wSgt9Zhm5ivKrRb57GqgdsKdJwI+1YSvBSwp9OcDisfVl/U",
+	"nVhQoWh7U9ZRd1tBcldg15oJ7AsE0Lx7E0/JDkv10EeLq1uFD2seSIiamL00ys83AxZrz22ji1Rjucd/",
+	"wP/XlbP8VMipuUKug5eXRTUMTLg3aH/DS1dlvCLXrghvHRLUB+Tye8/7M6Nsu7MbW4dmkJrFVxZwJNgG",
+	"fS2Gr2+CaRicC6ljAt0nm/12FG2a3orO6xqffG3ovNu11tj4PMpiTYeMV6j2QO9PqnStEXEAXOScW7GA",
+	"EBS/w5P2S2syKLABT23tObZPM6/tCwQ94triC/pAouZT1nK+8RYYe+5r82WgXte0uXn8dhcP6wPj6sBW",
+	"4c3YZxIfLDYLxFqzYclzDR3m8VvcJhJiaGHvvhkd8pxro7w/eff+8BQ6wkPyjZCWvQNPPz2N41H/PahX",
+	"29PR+qzhlopU7N3Lit1YPLWTrL//v4fHuVCaTdsO06h2/ii9DrbDVLtfqnd+04aJX8d646TaxscyUObh",
+	"Ju/ESEmN5h8DBnd4NqXgv5csCfxr4Maq1PjAEwWq1umKVhR+c/fE7P37v4xaXy1vhU5fa5XzLejy8+DQ",
+	"NtPnVw9l3xVPVi/uOVitxnA+CqCKkcktlztX7AdFifUbVL1+cMLLP/wIXkt7m50Y4kUzwTl4FSY4L7/p",
+	"0im5RqbBEangfbYxY7USJ33jpdthQU+QulqlavnKtFoleex1761LbMxYBj54KZZqhoLX+ArFyApdoPsc",
+	"QdYllJNT1xyZV7jo4bRseDhyZliHDh34oQNFBeEuyZCRAmqdfBc27MnP5CxnwevRldfycuf1Jpl0sVoq",
+	"KvB2nFrwsgBhOX4sQbu5MFYXvMKZPpEXfCgxVdobRFW+dlB279uORWZQNUCpHIdjnlf5doB9mRsFXQYv",
+	"dT3cP//6+f8EAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -96,3 +96,12 @@ func (a *API) AcknowledgeDelivery(ctx context.Context, r gen.AcknowledgeDelivery
 	}
 	return gen.AcknowledgeDelivery200JSONResponse(deliveryBody(d)), nil
 }
+
+// ResolveDelivery implements POST /v1/deliveries/{delivery_id}/resolve.
+func (a *API) ResolveDelivery(ctx context.Context, r gen.ResolveDeliveryRequestObject) (gen.ResolveDeliveryResponseObject, error) {
+	d, err := a.Prompts.Resolve(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Resolution(r.Body.Resolution))
+	if err != nil {
+		return nil, err
+	}
+	return gen.ResolveDelivery200JSONResponse(deliveryBody(d)), nil
+}

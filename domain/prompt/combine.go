@@ -11,9 +11,6 @@ import (
 	"gatehouse/domain/session"
 )
 
-// between stands between the texts of a combination: an empty line.
-const between = "\n\n"
-
 // combine makes one pending delivery of sources, which are in order of position:
 // their texts, comments and attachments, and the mode and model of the oldest (DL-8).
 // A blank text, of a source that sends attachments only, is left out. It goes to the
@@ -33,7 +30,7 @@ func combine(sources []*Delivery, s session.Session, lowest int64, now time.Time
 	if len(attachments) > domain.MaxAttachments {
 		return Delivery{}, domain.Invalid("/body/entry_ids", domain.ProblemTooMany, "must have at most %d attachments together", domain.MaxAttachments)
 	}
-	text := strings.Join(texts, between)
+	text := strings.Join(texts, foldSeparator)
 	if err := checkSize(text); err != nil {
 		return Delivery{}, err
 	}

@@ -43,7 +43,7 @@ func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSe
 		if err != nil {
 			return nil, err
 		}
-		if running, err := runs(ses); err != nil || running {
+		if err := checkActive(ses); err != nil || ses.State == session.StateRunning {
 			return nil, err
 		}
 		now, err := tx.Now(ctx)
@@ -77,14 +77,6 @@ func leaseOf(seconds *int) (time.Duration, error) {
 	default:
 		return time.Duration(*seconds) * time.Second, nil
 	}
-}
-
-// runs reports whether ses is running, so that nothing of it may be reserved now.
-func runs(ses session.Session) (bool, error) {
-	if ses.State.Terminal() {
-		return false, &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonTerminal}
-	}
-	return ses.State == session.StateRunning, nil
 }
 
 // head returns the pending delivery to hand out, nil when there is none or a lease

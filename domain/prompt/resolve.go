@@ -8,7 +8,6 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
-	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
 
@@ -98,8 +97,8 @@ func (s *Service) requeue(ctx context.Context, tx Tx, t task.Task, d *Delivery) 
 	if err != nil {
 		return nil, err
 	}
-	if ses.State.Terminal() {
-		return nil, &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonTerminal}
+	if err := checkActive(ses); err != nil {
+		return nil, err
 	}
 	owed, err := tx.Unfinished(ctx, ses.ID)
 	if err != nil {

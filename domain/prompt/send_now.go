@@ -100,11 +100,8 @@ func entrySet(ids []string) (map[string]bool, error) {
 
 // checkSession judges whether something can be sent to ses now.
 func (r SendNow) checkSession(ctx context.Context, tx Tx, ses session.Session) error {
-	if ses.State.Terminal() {
-		return &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonTerminal}
-	}
-	if r.Interrupt {
-		return nil
+	if err := checkActive(ses); err != nil || r.Interrupt {
+		return err
 	}
 	running, err := tx.RunningTurns(ctx, ses.ID)
 	if err == nil && (running > 0 || ses.State == session.StateRunning) {

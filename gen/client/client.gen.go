@@ -128,6 +128,24 @@ func (e DeliveryOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryResolution.
+const (
+	DeliveryResolutionDelivered DeliveryResolution = "delivered"
+	DeliveryResolutionRequeue   DeliveryResolution = "requeue"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryResolution enum.
+func (e DeliveryResolution) Valid() bool {
+	switch e {
+	case DeliveryResolutionDelivered:
+		return true
+	case DeliveryResolutionRequeue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged   DeliveryState = "acknowledged"
@@ -983,6 +1001,9 @@ type DeliveryList struct {
 // DeliveryOutcome What a runner said became of it.
 type DeliveryOutcome string
 
+// DeliveryResolution What a person says of an unknown outcome.
+type DeliveryResolution string
+
 // DeliveryState Where a delivery stands.
 type DeliveryState string
 
@@ -1697,6 +1718,12 @@ type ReserveRequest struct {
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
 }
 
+// ResolveRequest defines model for ResolveRequest.
+type ResolveRequest struct {
+	// Resolution What a person says of an unknown outcome.
+	Resolution DeliveryResolution `json:"resolution"`
+}
+
 // RollbackRequest defines model for RollbackRequest.
 type RollbackRequest struct {
 	// FromSeq The first message that goes.
@@ -1752,6 +1779,29 @@ type RoundState string
 
 // Scope A level; each holds the ones before it (API-20).
 type Scope string
+
+// SendNowRequest defines model for SendNowRequest.
+type SendNowRequest struct {
+	// EntryIds The pending entries to send, each once; all when absent.
+	EntryIds []UUID `json:"entry_ids,omitempty"`
+
+	// ExpectedQueueRevision `queue_revision` of the queue that was seen.
+	ExpectedQueueRevision int64 `json:"expected_queue_revision"`
+
+	// Interrupt Also while a turn runs, which is asked to stop; false when absent.
+	Interrupt *bool `json:"interrupt,omitempty"`
+}
+
+// SentNow defines model for SentNow.
+type SentNow struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt With `token`; judged by the clock of the database (OP-3).
+	LeaseExpiresAt *Time `json:"lease_expires_at,omitempty"`
+
+	// Token Proves the reservation; only for a runner and only in this answer.
+	Token *string `json:"token,omitempty"`
+}
 
 // Session defines model for Session.
 type Session struct {
@@ -1837,6 +1887,12 @@ type SessionPatch struct {
 
 	// Title At most 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// SessionReset defines model for SessionReset.
+type SessionReset struct {
+	// ExpectedIncarnationID The incarnation that was seen.
+	ExpectedIncarnationID *UUID `json:"expected_incarnation_id,omitempty"`
 }
 
 // SessionState Where a session stands; the last three are final.
@@ -2299,6 +2355,9 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
+type ResolveDeliveryJSONRequestBody = ResolveRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2313,6 +2372,9 @@ type AppendMessagesJSONRequestBody = MessageAppend
 
 // RollbackMessagesJSONRequestBody defines body for RollbackMessages for application/json ContentType.
 type RollbackMessagesJSONRequestBody = RollbackRequest
+
+// ResetSessionJSONRequestBody defines body for ResetSession for application/json ContentType.
+type ResetSessionJSONRequestBody = SessionReset
 
 // StartExecutionJSONRequestBody defines body for StartExecution for application/json ContentType.
 type StartExecutionJSONRequestBody = ExecutionCreate
@@ -2349,6 +2411,9 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
+type SendNowJSONRequestBody = SendNowRequest
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2519,7 +2584,8 @@ type ClientInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -2532,7 +2598,8 @@ type ClientInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -2543,7 +2610,8 @@ type ClientInterface interface {
 
 	// ReleaseDeliveryWithBody Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes any type of body and a specified content type.
@@ -2553,13 +2621,40 @@ type ClientInterface interface {
 
 	// ReleaseDelivery Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 	ReleaseDelivery(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveDeliveryWithBody Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveDelivery Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDelivery(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFileChange Read a file change in full
 	//
@@ -2643,6 +2738,7 @@ type ClientInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
 	// Takes any type of body and a specified content type.
@@ -2655,6 +2751,7 @@ type ClientInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
 	// Takes a body of the `application/json` content type.
@@ -2735,6 +2832,30 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/messages/rollback (the `RollbackMessages` operationId).
 	RollbackMessages(ctx context.Context, sessionID SessionID, body RollbackMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetSessionWithBody Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSessionWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetSession Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSession(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRounds Read the rounds of a session
 	//
@@ -3173,6 +3294,44 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/sessions/{session_id}/queue (the `GetQueue` operationId).
 	GetQueue(ctx context.Context, taskID TaskID, sessionID SessionID, params *GetQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SendNowWithBody Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNowWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendNow Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNow(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTokens List the tokens
 	//
 	// Oldest first, paged (API-7), revoked and expired ones too, never with the token itself (API-20).
@@ -3455,7 +3614,8 @@ func (c *Client) AcknowledgeDelivery(ctx context.Context, deliveryID DeliveryID,
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -3478,7 +3638,8 @@ func (c *Client) AttemptDeliveryWithBody(ctx context.Context, deliveryID Deliver
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -3499,7 +3660,8 @@ func (c *Client) AttemptDelivery(ctx context.Context, deliveryID DeliveryID, bod
 
 // ReleaseDeliveryWithBody Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes any type of body and a specified content type.
@@ -3519,7 +3681,8 @@ func (c *Client) ReleaseDeliveryWithBody(ctx context.Context, deliveryID Deliver
 
 // ReleaseDelivery Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes a body of the `application/json` content type.
@@ -3527,6 +3690,52 @@ func (c *Client) ReleaseDeliveryWithBody(ctx context.Context, deliveryID Deliver
 // Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 func (c *Client) ReleaseDelivery(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReleaseDeliveryRequest(c.Server, deliveryID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveDeliveryWithBody Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *Client) ResolveDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveDeliveryRequestWithBody(c.Server, deliveryID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveDelivery Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *Client) ResolveDelivery(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveDeliveryRequest(c.Server, deliveryID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3699,6 +3908,7 @@ func (c *Client) UpdateSession(ctx context.Context, sessionID SessionID, body Up
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
 // Takes any type of body and a specified content type.
@@ -3721,6 +3931,7 @@ func (c *Client) ReserveDeliveryWithBody(ctx context.Context, sessionID SessionI
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
 // Takes a body of the `application/json` content type.
@@ -3862,6 +4073,50 @@ func (c *Client) RollbackMessagesWithBody(ctx context.Context, sessionID Session
 // Corresponds with POST /v1/sessions/{session_id}/messages/rollback (the `RollbackMessages` operationId).
 func (c *Client) RollbackMessages(ctx context.Context, sessionID SessionID, body RollbackMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRollbackMessagesRequest(c.Server, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetSessionWithBody Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *Client) ResetSessionWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetSessionRequestWithBody(c.Server, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetSession Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *Client) ResetSession(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetSessionRequest(c.Server, sessionID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4719,6 +4974,64 @@ func (c *Client) GetQueue(ctx context.Context, taskID TaskID, sessionID SessionI
 	return c.Client.Do(req)
 }
 
+// SendNowWithBody Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *Client) SendNowWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendNowRequestWithBody(c.Server, taskID, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendNow Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *Client) SendNow(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendNowRequest(c.Server, taskID, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListTokens List the tokens
 //
 // Oldest first, paged (API-7), revoked and expired ones too, never with the token itself (API-20).
@@ -5370,6 +5683,53 @@ func NewReleaseDeliveryRequestWithBody(server string, deliveryID DeliveryID, con
 	return req, nil
 }
 
+// NewResolveDeliveryRequest calls the generic ResolveDelivery builder with application/json body
+func NewResolveDeliveryRequest(server string, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResolveDeliveryRequestWithBody(server, deliveryID, "application/json", bodyReader)
+}
+
+// NewResolveDeliveryRequestWithBody constructs an http.Request for the ResolveDelivery method, with any body, and a specified content type
+func NewResolveDeliveryRequestWithBody(server string, deliveryID DeliveryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "delivery_id", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/deliveries/%s/resolve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetFileChangeRequest constructs an http.Request for the GetFileChange method
 func NewGetFileChangeRequest(server string, changeID ChangeID) (*http.Request, error) {
 	var err error
@@ -5909,6 +6269,53 @@ func NewRollbackMessagesRequestWithBody(server string, sessionID SessionID, cont
 	}
 
 	operationPath := fmt.Sprintf("/v1/sessions/%s/messages/rollback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewResetSessionRequest calls the generic ResetSession builder with application/json body
+func NewResetSessionRequest(server string, sessionID SessionID, body ResetSessionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResetSessionRequestWithBody(server, sessionID, "application/json", bodyReader)
+}
+
+// NewResetSessionRequestWithBody constructs an http.Request for the ResetSession method, with any body, and a specified content type
+func NewResetSessionRequestWithBody(server string, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/reset", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -7517,6 +7924,60 @@ func NewGetQueueRequest(server string, taskID TaskID, sessionID SessionID, param
 	return req, nil
 }
 
+// NewSendNowRequest calls the generic SendNow builder with application/json body
+func NewSendNowRequest(server string, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendNowRequestWithBody(server, taskID, sessionID, "application/json", bodyReader)
+}
+
+// NewSendNowRequestWithBody constructs an http.Request for the SendNow method, with any body, and a specified content type
+func NewSendNowRequestWithBody(server string, taskID TaskID, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue/send-now", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -8017,7 +8478,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -8030,7 +8492,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -8041,7 +8504,8 @@ type ClientWithResponsesInterface interface {
 
 	// ReleaseDeliveryWithBodyWithResponse Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8051,13 +8515,40 @@ type ClientWithResponsesInterface interface {
 
 	// ReleaseDeliveryWithResponse Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 	ReleaseDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseDeliveryResponse, error)
+
+	// ResolveDeliveryWithBodyWithResponse Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error)
+
+	// ResolveDeliveryWithResponse Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error)
 
 	// GetFileChangeWithResponse Read a file change in full
 	//
@@ -8149,6 +8640,7 @@ type ClientWithResponsesInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8161,6 +8653,7 @@ type ClientWithResponsesInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -8245,6 +8738,30 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/messages/rollback (the `RollbackMessages` operationId).
 	RollbackMessagesWithResponse(ctx context.Context, sessionID SessionID, body RollbackMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackMessagesResponse, error)
+
+	// ResetSessionWithBodyWithResponse Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSessionWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error)
+
+	// ResetSessionWithResponse Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSessionWithResponse(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error)
 
 	// ListRoundsWithResponse Read the rounds of a session
 	//
@@ -8716,6 +9233,44 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tasks/{task_id}/sessions/{session_id}/queue (the `GetQueue` operationId).
 	GetQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, params *GetQueueParams, reqEditors ...RequestEditorFn) (*GetQueueResponse, error)
+
+	// SendNowWithBodyWithResponse Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNowWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendNowResponse, error)
+
+	// SendNowWithResponse Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNowWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*SendNowResponse, error)
 
 	// ListTokensWithResponse List the tokens
 	//
@@ -9443,6 +9998,63 @@ func (r ReleaseDeliveryResponse) ContentType() string {
 	return ""
 }
 
+// ResolveDeliveryResponseDefaultHeaders the declared response headers of an HTTP default response for ResolveDelivery
+type ResolveDeliveryResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ResolveDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Delivery
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResolveDeliveryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResolveDeliveryResponse) GetJSON200() *Delivery {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResolveDeliveryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResolveDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResolveDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResolveDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResolveDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetFileChangeResponseDefaultHeaders the declared response headers of an HTTP default response for GetFileChange
 type GetFileChangeResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -10057,6 +10669,63 @@ func (r RollbackMessagesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RollbackMessagesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResetSessionResponseDefaultHeaders the declared response headers of an HTTP default response for ResetSession
+type ResetSessionResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ResetSessionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Session
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResetSessionResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResetSessionResponse) GetJSON200() *Session {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResetSessionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResetSessionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResetSessionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResetSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResetSessionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11871,6 +12540,63 @@ func (r GetQueueResponse) ContentType() string {
 	return ""
 }
 
+// SendNowResponseDefaultHeaders the declared response headers of an HTTP default response for SendNow
+type SendNowResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type SendNowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SentNow
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SendNowResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SendNowResponse) GetJSON200() *SentNow {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SendNowResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SendNowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SendNowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendNowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendNowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTokensResponseDefaultHeaders the declared response headers of an HTTP default response for ListTokens
 type ListTokensResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12489,7 +13215,8 @@ func (c *ClientWithResponses) AcknowledgeDeliveryWithResponse(ctx context.Contex
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -12508,7 +13235,8 @@ func (c *ClientWithResponses) AttemptDeliveryWithBodyWithResponse(ctx context.Co
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -12525,7 +13253,8 @@ func (c *ClientWithResponses) AttemptDeliveryWithResponse(ctx context.Context, d
 
 // ReleaseDeliveryWithBodyWithResponse Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12541,7 +13270,8 @@ func (c *ClientWithResponses) ReleaseDeliveryWithBodyWithResponse(ctx context.Co
 
 // ReleaseDeliveryWithResponse Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -12553,6 +13283,44 @@ func (c *ClientWithResponses) ReleaseDeliveryWithResponse(ctx context.Context, d
 		return nil, err
 	}
 	return ParseReleaseDeliveryResponse(rsp)
+}
+
+// ResolveDeliveryWithBodyWithResponse Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *ClientWithResponses) ResolveDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error) {
+	rsp, err := c.ResolveDeliveryWithBody(ctx, deliveryID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveDeliveryResponse(rsp)
+}
+
+// ResolveDeliveryWithResponse Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *ClientWithResponses) ResolveDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error) {
+	rsp, err := c.ResolveDelivery(ctx, deliveryID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveDeliveryResponse(rsp)
 }
 
 // GetFileChangeWithResponse Read a file change in full
@@ -12693,6 +13461,7 @@ func (c *ClientWithResponses) UpdateSessionWithResponse(ctx context.Context, ses
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12711,6 +13480,7 @@ func (c *ClientWithResponses) ReserveDeliveryWithBodyWithResponse(ctx context.Co
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -12836,6 +13606,42 @@ func (c *ClientWithResponses) RollbackMessagesWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseRollbackMessagesResponse(rsp)
+}
+
+// ResetSessionWithBodyWithResponse Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *ClientWithResponses) ResetSessionWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error) {
+	rsp, err := c.ResetSessionWithBody(ctx, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResetSessionResponse(rsp)
+}
+
+// ResetSessionWithResponse Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *ClientWithResponses) ResetSessionWithResponse(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error) {
+	rsp, err := c.ResetSession(ctx, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResetSessionResponse(rsp)
 }
 
 // ListRoundsWithResponse Read the rounds of a session
@@ -13553,6 +14359,56 @@ func (c *ClientWithResponses) GetQueueWithResponse(ctx context.Context, taskID T
 		return nil, err
 	}
 	return ParseGetQueueResponse(rsp)
+}
+
+// SendNowWithBodyWithResponse Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *ClientWithResponses) SendNowWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendNowResponse, error) {
+	rsp, err := c.SendNowWithBody(ctx, taskID, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendNowResponse(rsp)
+}
+
+// SendNowWithResponse Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *ClientWithResponses) SendNowWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*SendNowResponse, error) {
+	rsp, err := c.SendNow(ctx, taskID, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendNowResponse(rsp)
 }
 
 // ListTokensWithResponse List the tokens
@@ -14379,6 +15235,66 @@ func ParseReleaseDeliveryResponse(rsp *http.Response) (*ReleaseDeliveryResponse,
 	return response, nil
 }
 
+// ParseResolveDeliveryResponse parses an HTTP response from a ResolveDeliveryWithResponse call
+func ParseResolveDeliveryResponse(rsp *http.Response) (*ResolveDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResolveDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Delivery
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResolveDeliveryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetFileChangeResponse parses an HTTP response from a GetFileChangeWithResponse call
 func ParseGetFileChangeResponse(rsp *http.Response) (*GetFileChangeResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15011,6 +15927,66 @@ func ParseRollbackMessagesResponse(rsp *http.Response) (*RollbackMessagesRespons
 	switch {
 	case true:
 		var headers RollbackMessagesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResetSessionResponse parses an HTTP response from a ResetSessionWithResponse call
+func ParseResetSessionResponse(rsp *http.Response) (*ResetSessionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResetSessionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Session
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResetSessionResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
@@ -16981,6 +17957,66 @@ func ParseGetQueueResponse(rsp *http.Response) (*GetQueueResponse, error) {
 		response.Headers304 = &headers
 	case true:
 		var headers GetQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSendNowResponse parses an HTTP response from a SendNowWithResponse call
+func ParseSendNowResponse(rsp *http.Response) (*SendNowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendNowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SentNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SendNowResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
