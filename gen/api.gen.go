@@ -936,7 +936,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -1586,6 +1586,67 @@ type Queue struct {
 	SessionID UUID `json:"session_id"`
 }
 
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
+}
+
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
 // as it never did, and the last one when it did more than once.
 type Receipt struct {
@@ -1630,7 +1691,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2063,6 +2124,9 @@ type DeliveryID = string
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
 
+// EntryID defines model for EntryID.
+type EntryID = string
+
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
 
@@ -2333,6 +2397,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
 
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
@@ -2497,6 +2573,21 @@ type ServerInterface interface {
 	// GetQueue Read the queue of a session
 	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
 	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3670,6 +3761,142 @@ func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
 	return err
 }
 
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
 // ListTokens converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTokens(ctx echo.Context) error {
 	var err error
@@ -3883,6 +4110,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
@@ -6586,6 +6818,318 @@ func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueR
 	return err
 }
 
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -7121,6 +7665,21 @@ type StrictServerInterface interface {
 	// GetQueue Read the queue of a session
 	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
 	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8905,6 +9464,230 @@ func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID Ses
 	return nil
 }
 
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx echo.Context, params ListTokensParams) error {
 	var request ListTokensRequestObject
@@ -9173,293 +9956,315 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L35ciM3ljf6KgjeibDVnVprsS3FjQl1LW31uJYpqdp3uunLhJigCCsJ0AlksegKPcC8xzzZPMkXOAdA",
-	"IpNIMkmRqqr+/I+tIpOJ7eDs53c+9YZyMpWCCa16p596Y0YzVsCfL67ojfl/xtSw4FPNpeid9i41FZki",
-	"I1kQPeaKKE01OyNakmtGFBOaXNPhLaGKcE2GdMLIt+dvL/af7h30kl7Bfit5wbLeqS5KlvTUcMwm1Ayi",
-	"51PWO+0pXXBx07u7S3oXGZtMpWZC779j05zOzc8WZkPniugx1USPGaFCzVhBCjZlVCtCBWG0yDkrCM0m",
-	"XCkuBfn2/Pn+dysmw0Q56Z3+03z8S+Kmdi1lzqiAuf0khxRn0JzQ1ZiRKdVjIkdkZuY1o4oMC0Y1y3An",
-	"vl97J94xXcz3z0eaFYsD/sz1mDw++YFQkZEnR48SothQmiPSkswo12a06u0jWUyo7p32uNBPH/f86rjQ",
-	"7IYVMN7PP/+8f17qMROaD6lmbYMeHSdkLGdmIBo8jss8Odmrj7y4rv9v/x37rWRK719k8Z3kmdlHoLMC",
-	"H03goIc0z1nxjSJyJshszIQhtjHNCCUfaG5+Jew0Hq+523dJb0oLOmHa3oJzRznPcs6Evngen6mfEU6Z",
-	"iorkzAS4ec7QRS/pCToxQw7hfQOerUkNLXTwRuRzpLgxVYSSG6C5gqSK/Zb6KfxWsmJezYHCu9alj7+w",
-	"kSzY6imoCWzK8ilc48vWncOzMRU3LHYaF3gAZMRzRobwWNsJwJfrn8AzOZm0kIIbfIiPtA2M324wclko",
-	"GTn8VLCPejCEb1O8MoYN3TCC24t34bu9A3JOrilcj4TIAq4JUKvUY1aQnJsLxhV5fHLSdl44yIqb/Zzl",
-	"/AMr5su2KLPPtOyR+3r9TXrORyMV4VljBovEU1fmiBiZGUamx4wXRLOP+oykXORcsBS5Cr0Gifbtjxf7",
-	"J8hJYluSwYDhpP6tYKPeae//OayE6yF+qw5heq9kxmCyLz6yYWlmuGyrVHlNb8xEmHu6ZdPcgwP/4Prb",
-	"dzF6RfVwHGdzqVEKKgrLqUDpa6ScYkwkhAulGYWJp+zjlA01ywYfWGE4YRrqAjB9VDeqBVyM9nH0VXN8",
-	"LQVrmee5sNM886JBaZ7nRlURmUpCVYEr8ujocZdpmQE7ze0nPuE6cpaaTRSZsgLvpbuQLSSVw0vCgTI2",
-	"omWue6dPjpLehH7kE6OjnByZf3GB/zqOsspXTCm6nFdO8JEWqrLfrk9KduSWHbHfVptSJ55CliJTafcd",
-	"WmtT3uZU/B2pcnFm9gvcG0PkCfCrIZ/QnIhycs2Klq2yhL6uggdLXZwHfh7szxOkaME4sDJQjIQsSAq7",
-	"kRpyvuEfmGjbNNzT+K49Wb1plwwUmqWsii3Teey361PSFVW3y4bVVN22jGm+2mBAecuWLlSbBxIiJJoe",
-	"8E/CtWL5qG0i5pENZlIWyydSFm3bbb5ad8A787CaSqEYUOTbQl7nbGL+HEphzDHzJ51Oc4420OEUn/jz",
-	"rwrvUjcx6N4LIzYYOBlRnpdFpcKTdCgzBvStNL3OGVg7yhh/szEfjs36A8u1YTDFpmGfPgwfbTF9lv18",
-	"4fmIWbPs97Vn72Av7AaB7TG8FXKWs+yG2cdg77OMm52i+dtCTlmhuTmpEc0VS3rT4CNDMZryPKYLUW02",
-	"07zeaDmy1ITrM7Dqp0xOcxAFDdJIerLURmtaqeFY1e2NffwuQdqPWAyoRxRMseIDUFNCaK4kAcPEXCeS",
-	"M6pis7kLifqfdoBqipXdLq9/ZUNtJuFNOTOR5kbhlLsuzbzOikU4kjx/M+qd/nP5j63A6939kkRUK11Q",
-	"gZ+RQs4SIso8R3ZveD0jwOqNWUvFnExkwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//7iecsm2NcFRj4xvCxLrD5uDRWzDzeW804LOZnqAzMtJehUjaXuPhVryqlL98v4tKzB",
-	"pghVZsw5oQXzNNo4KpBFYAELCcpDh2NqELOnxorIgsUFZxql8umUiexSU10usYK8zgd0xWbGGgQqgF8H",
-	"VPDjxf4PQAXWKdazzqz4NCpecW5f9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
-	"WWs2meqtMpJB9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6go+9A7f37N2L86sXz3tJ79Wb5xcv",
-	"L+DP5y9+eoEfvnvx+vzVi+dR+m13950LwrOQQw3HUrEzYEqGWakpHTJQ2oETVHx0SrVmhXnF///P8/1/",
-	"0P3fj/Z/OBic7v/y6Tg5Pvn+7t9iQteyqEVSo2I4lsVgVMhJx+thf6Flx+evZTaP6IiJ4wEDqleR4BVH",
-	"BaA7bRuWOViHOeToY9Dso45Otpxma072Q5th+LKQE3KckD8fw/myDN3rXRyWCzzGrdNuc3MlSe18w7NL",
-	"AiszOIjaQqNXBAnpGfxkzTvcoLX6rrzIuDaKo1TwOkI1RjxAnTsyksWoK502qkGj9XH+al3aekwFSYMp",
-	"pR3f7eh5UcCPGMuu6fD2zEx+IpUmTx+T/+B/QQPvOqfiNqoRPxxZL855QotbllknHDgvj8n1XBtblJw8",
-	"eWqmv5qj3o8Ul5DZ84KOVkuKpuGXmV8RiB5gfITcsqkGJevXMrsxesncWtnk27fP9o8f7Z2ZIxpzcUNs",
-	"lMgsDexDoyibBZgvNL1Ft8gXw0ORFhY+XsXP7tq3/GIylcXaJqLZcVTINJus1J1qp3sHnsgL/N3x0ZGf",
-	"Gi0KOl+b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
-	"cAQO2MchYxnLUnR2w4eVo37CNFyek5pe33L1h7IU5v9aaprHNSUc+q3zxq9BfHGGfL4WC24GGTrey+1Q",
-	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90qIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
-	"aVgWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVB55pdLMER0xGKlEObfXUcVx",
-	"3u5NyLrylFcE7qedVJsXP1qhCzpcIn3Q8bFgSr2ZMnH+9oJkcli6kHn97Unv4/6N3Lcf/qqkOHhHZ96Z",
-	"lvRQo82unJ3ZOPO1bRX2ccoLpuwv6jN+7V09XJNMMgXcCX9ROyKjiu9r88ZW788mamROr1nEoftiMtXz",
-	"iLcwyjEL9kHe+h1ZXF/iwhvmLdeyEORGymzz1amhnK50Gl/CQ+2u4qtGkCUhaixngkgxjK9yJotbMMU3",
-	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3Zvngb+ooZpqTYfj9diVe9u5/22Mc1WZR6tSmc4WvNAzWhHWyoMP",
-	"AkaxYYQUfEhz68FNrHOVYKrDDdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33LRdb1",
-	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53IDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
-	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaO4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTICNVV",
-	"KiKaA1Lkc6s8ffv8J2NDd1QudhbsoZoUjOb5HKI63EZz9JIAbJM0LrWNvq6lANU86RF5UxYgbghF/zdR",
-	"mhaaZQsEtZ0b9IU6KoE7JYF2WMviCNNY8cQCsqxEQEjKjlckNRkXu3UtIYqKhXjOvqlTNCIxN45ULW7e",
-	"shH/wzL9+sH9KGdBbiQm0ENufWiqZ7xAxfi3kpUQihvKyTUXLaE4N+JPXMVW57jUWhpGjFkFSagt2YON",
-	"DFXzA8hssnqGDfzmVOkObLq53TD9+iyW7f+bSgpFZAl1GoGiPCPXDA5CjqxG4g5ClUN0tJi7RXkOf5QC",
-	"0iqWHsWljufVg2QOzh9TFsMhrXUMmqVixQcY0vIn/DsQf9VNGbhZBbRi4/iWgqgYshxXkHE1pEXWRk58",
-	"NHplRVKMeK3ZyhX6br/90SU6uiVcvj5/e/njm6te0nt7fvXsx17Se//68v3bt2/eXbVE46qk2SC6h6m6",
-	"5silYPGfoSOPqhiPRMdZwX4FD06akNl4XnOI5VTcDqxbzKUbcgEFBs475v6JXuHgA54tm1DcTclXVEGw",
-	"yj1ua2sSwirDz5ZALDH73D508H3Co50j6vCjpQH19lB6+Nv4XaxuH8UdOLO5F2ZLRrxQmuiZrEIGEzon",
-	"I1ncMN24rlXqAs0LRrP5YGoukUA/pxjlfIgmG5JE9ARfYOZAK/WDziAL9M/ZJGwCmRC1mcjJNGe6zjiq",
-	"Kxgd2L0tVngBBkwjWdylYhJjDkxcsi0tGNFjqZh3q415jnoySUG/GTiZq9hvKemXR0ePhljDQf73v/+n",
-	"L1ImsvozkB+/d9AXi/EVyEbXNiy/2mA0c2nkFHXR4hozanXb8JyZa1KUQkH9A5IRJcOCqjEso0UXbpl5",
-	"oBvDES9zGQVjP4SjaEoLs/XLzEQIIrosII3OnlIY87dmLuJXZnOe7m1P2bXzW/+s7Q+1lPlgSPM8ujTY",
-	"85E5YZKzGzqcY0XYjxf7T/Y6WYALN2H9MTYgImtfrGEBdOPPnnc4Hr2+nSRlvpXsiqiTrXI8L1BF/MBj",
-	"9B1hH0nIgOwi/J7FDnmRldQOJbjmKy0Lv+ebJVzUGGc8Pvbk6AgC/iruJNuQl96TxWztCjtXJLoHMmbu",
-	"mGbZGTk2BtGT45Mla3fUuvhG+x5wO0iZu7ct2clm7C9KjRHKgzksJYxt2GOVVvDVGmR+CZtEkDvyP6e0",
-	"Nee4RC9t8sw2Yy3U89BcOyOGbK9LTVJjRHJxk4LaNeKC5qEWaL9Fm2xdffAlZ3kWVGesEVA2+iKmzMwK",
-	"af5rlD/qSqxt/fZeLHwas/ouoSIjAVHIPlKzEGNW4SanCUmt6Wn+NKsw/y+MiQgfSDnIpbhJo/d4ZNa4",
-	"OOLfLt+8JlNpBGeB7OGa3XChrBZ7aGw28/JDKH+Cv6ZUj1Oj8qW29iI+YJDTv7hlxlJgYohVo7LURtW2",
-	"oVpjDq7mHbicBPexGixGfS95zjCnNT4Xa2TLESgdI24OANKmnEJXsKk0YsuaQA3pYvTeQWt4Bi1jZ6an",
-	"nRQmdIZu9522QNtJwaVu9Cr/d7MAER+NvKN9VfkuVu/aH0kkgfZUe6jSs/WmOaMfmAKfMmSmGSoKqosX",
-	"PfwwRCnoB8phrwbFUm9G4EdJtxykyrlgagABsmVhcSHN7YPKIrWhFowjGUmtdz5WXXm5d0jD3T4b0vBX",
-	"MHESVsmyGLKqTPIu6ck8G0Dd3qKip/w7EsvbbMp6t8OVRWZETjxAiNEhbsMvduIJGUE2SseA0DRegY20",
-	"CL69bhOF9wx0UYohtWceCXat2qMoRze/GtyySJrZa7O+nCuWwRX8fi/6ezywwZqODPurWhl+uwGpq2AY",
-	"Yppsz8y2E1nfDLA/7MJ7L+FRx3ubWv2aSmPWDPo4Ik5ccas/0eDq1GVFyM4XJFPSkH6OihepsJ37Nlh/",
-	"nTk2GVhjS2JnUt/uGNHFSaom6ZarERdi7azDmI4BXOha6jFRPGMKnGhG7SgFH3GWEdhD5/Mn52hGTNjk",
-	"GjLbSltDh7gaUYdhUzPZQPHYnV6xVAYGnOiMlIatuLyZORlSAVmsDDeBZVEG63Mtj7YgJh96Ou1i7Oea",
-	"5Ep8icVjV6LQTT50OtpWIVFlFtXEclUy8bilYGKRo7V4Y5Z4JBZ8CAssK3Z5f2Q0x9W02bzOkJS3EROx",
-	"u6n7I1daxnLQxlQNJlGsp0q5tblE5jHUJhjB+LRF0HBQRHH9NqdKx92rtj7QcsmEWEKvIhlcDPMya6Hd",
-	"Vk2vu2vF7kqQaBr1r1y3oGGBfwW/rPtXZJ5ZQI+ztiLvTd3Ha0r5JoWEAslvV1JRQX3FweEtIapXbRb1",
-	"OSnkzEJYVLlqDpAphO+CcGcOeXkxn4Tn+1vIEzSjDuyocbVZzgS5hvQpo5XYbPNaQM1L6CqeAgaf4SAK",
-	"qpXIhBW2lsmwgs65YoFTIEKN3XW7CdM0o3olRscr95whFJmz1c/DWb8zjxpypIJr/vsy2/j9n4+Ojo4g",
-	"bQ+qyYeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIxlzcGtLrIqjWVJODH3TnYFdS5s9o",
-	"nseoJUh8246l0UWbsgTi1KltxI7qWjQEbIBU7YTCDDR/PrXNXFDPqywzf09CWm7PL2uwjxhThBou1a6J",
-	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnlxHEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
-	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO83w+KIUqp2iPLANrMT/A9MPA",
-	"doMCmPjZtjjmgpOsvHNdvHHdXxNx2C31ybV4rLoLOeRq6INaFHQRy8v6juJ+I++zCT1I8eNa0wnk1vVL",
-	"B868jcjwArf/agPEtRNetIbX19PW9Gk2yyStP64aNz7pdeyeXds1f9gGf9gGf9gGn9E2WMIiEI5szbyX",
-	"tb1ZDgVY1FE7nlisXAfisUJ++mFXrqctyb2rw8/D63W8kutifDTx6VZpDhVWx1KvV7XN651nq81z7p3l",
-	"r/hfzsJ8fxtE2U6BbNPxtaY/qklWx0cxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
-	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wi0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
-	"udJsEs0WDE8meFcFL+ppDeqpNB+ylvdU27YGzgcZFYwRXBrovjWIH0JVAAfwt8s3rxOSsakek+OnByT9",
-	"dGfbMQDzcwqc2VCsbUFEdixtgZIzqvoC4pwzgCwojIEmMNq8DrRI8O2+uuXTfTnF5e7b3ENcrEWTjyCP",
-	"fCYVfs3U/t2VHaM8yYjdiI0rkKv6gEph26zc1xzUuwCJZ5cHtiZA0DrwVa14VMGu+J1akSISbokRF4vb",
-	"AgIqkvfLf6+KyNY44U328h6bEyBzwTrW2pBtOGIWNvirdcSYlVzSD2xbUvoVLW4zORNVSshxq7yOwbwt",
-	"bpP9st6UBhC0fugKciGL6ZgKlq3A/3BYZmQGsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
-	"hBZz28Xj2Vjy4bpHWXd8NIW8M90sjRq2bclzJIvFxIZ7uBTaMxfiC9+kSuLdy2fkh8dPviO2wUXVjQIz",
-	"fa3SAWZqamsnBjxL652lyFBmLECNz7nSLDMbEomjDXUZS9ddCvEIUKcpYigNoJyCFlBbMXOYOLLMM4sg",
-	"0YU5d4hU2Q195oJVLehKtaIJuJK2ZQfVREuSSWRjM0x9gdDGAXkN2t3K0gr0vjPzjwHUVai2ffPoNwNX",
-	"423jNO4IpUMix/IXrDeDlwfg3f7etji3Kl7OikIWrbMBeAAIHA6w0CdNCAOsB0dmI0gaCYpwOtriQTlQ",
-	"ZFa5Qw/twHcQafQu6DMVXwuARwxGZZ6nyab0qQjNcznrnMY1tap2t1R9UMwjcFEwfcSbQR3VkgSAKSO+",
-	"AldL07NWNt6YIrcdLGOZdh6NJxtTwm8dc+2WM3a/0uzGfDwQU7c9t/LFFty17X3rmrn2TWXX3/5qEUCb",
-	"3Sf9n/B422yR0OvnAp95WjnojrDxvgq5VzgblfxoUWxoXoK2nYYtg+Lx2y3CdOHy3QuDZAG7CWEdyy7J",
-	"JT4DTyo4Pv+ddeJUZuKlGHHB1djobGzI+FQrS2S0M1T9TtrNhKzJPt0gvFgzmpa70rX/TIgjsEh7P15d",
-	"vSX4wEEcdJbrnLVB5GWQFjyTRdbi5IzWuKdlIU5vqGZjWSp2amXjKaKRmJfCXyzt0DPE1v7DHIPifw8c",
-	"Zqsxgxu4RId8Fi2BhbwpbEwGC8YGtNjELHEq3/U82ETvgKO5oTSWDez4ACAVtlPOkBiveZYBEqmQegAq",
-	"Qg2NNPwUG83VPqHqtvaBu0+1h8qi/gEQYfiBAwOufejEfvgZE7qY1z7x7VzDDyvNrPaph2KrfeyKgmrj",
-	"+GKY8NMgltF4gx7LDD6yOkdw7F4zgQPwWR6DCcs4dekhY6nAHiwVyxqAdf6W+s+rf8ZlHZzloPFlcDYB",
-	"rws+daHw2vYF4EUVp/P/qMbDf4Mb1Z9SACNWHZsxXv3AwuzZLBwEmrINcgnk6o82RCGrnXf4BZAiLYZj",
-	"7qHL3GkPc8onrH6uVYk8/DCYg9/N6iOg4ODfjmSCj6o3Bx9W1yj4cEFRD2i9ruKiHVdTbw1hUc3wQXgC",
-	"HMaC5gMwD/CWh8erZWGmCgcXc7y/hRE2wxKptpjHzCQXvDg+6mxt1INCC9DC3SFBfJulZXDB56F3qGsM",
-	"1DuMFvSS7trIZmEij4S7CWzLutCzWhoT2wJ4cZ0QRodjj4q9bW9TA5G2WWV1G5RZadQ+zgjQZMtxNXoK",
-	"8oItMMR49qGFaDZM4RvVtJHAbH+813HopgdtgYRj6sB/OvNi8WgC1dJyQc5UrTtuvXtB2Ai9cXFLLQ0H",
-	"bM+Rcr0SgoFowciYQg8/Wbbs9ZBO6ZDrSFH0++jkNUJiuu2d0Dm5ZsRIUNjqJ119q0bAcLYdtFGUZe1t",
-	"FWoxKOfjQaMNUI+P93aU7LWsqqox6eAkkuq0q32KUd47NFda4Y0QOBS6+lfAz8geZs4rTtUt+iDBOePQ",
-	"I5kRUSxDDgLcEk73+70zQonmEzQqjJ1BFcmluOkLNH8xIJvxLIH3VTnyglW9EniGNYLQvQv4U6z8NwAv",
-	"teGhzYDydoee75WZe83PY/vc7y2dkfzjaUIWCfZ+c5BClZOV8ZK60IK6BU+c7hVAbifbwk5fq/vAWQNJ",
-	"1dySaVGKFlSJr6MDgcfxvdcB/9HH4KvtY9AAf74XGVhV437v+KOvQjx39YHbaR/4Uct7MgfnPbjXS/7o",
-	"K/FHX4mvuK9EywVuU41qrLR+gxraZbKgD0dZel2Rq1/shqbZ0Ani9gV49zbr9d2KTjeeWxzpG/6BCYK9",
-	"do0BMmVymrOW9OcHaBz+rnrNdrq5o2+03kOuG0vD27fA0v7mG98CG8/l8Nb3A6CaXlPFyLdv3gJ0efuu",
-	"vS0gGbmxc2cotAC3xZcSr97OoIe8a5C2sOz2zd6QtnAExYZSxLyYj46ajh6fvfDIFrksa2S5OFeZ54ZM",
-	"N5vsqJCTeJnLlW9aUAMLvJFMLUdhWt2A0w/6y9L1xAtzWiupf5QzMqFiXiHvzLqnem4B3+eUlMKGMDaR",
-	"NVUF7tLCnXcQJFrYleWAMK9qOC6VDdnA+t9avS7QjdvONXe/y+P/yhCfqgtlQw8V1dUx2EWRBLryWqRr",
-	"zrFsMr6BRwAkxAME9I6zKxUrBgGecTcZ5MvhVsObyikTAHsR5HiChxG6taASW7Vo6ZCFsICW7Ig9IOTG",
-	"umo4VdXmVirj8pr8lXgtcHrxJPAQG23RglwvRRyZzxePMNaSNt6CD9a6ny39cyqwdIeJCk7kAtIhw/AJ",
-	"kh9Xtl8N/EQWFdj6Koj1WHj10vWobeY05+wDy8/QJz6Weaasqc+UI3HuENOPal2ubJkWuvVstD7eFOyy",
-	"inTdq3vO7sJFOyxW4mJIC0FbQXLPhYSpS8FsrjVmyxolVoOf5Yc4cG8XZ6TdeeeLbFdWsP2RvWNAlh4w",
-	"2ektQBJOZzkjR10vXQxVOdIap7X3zIRyUeXhbctn8HDRtU2i8us6Y+L5aWs1zV7fiVJllTggnA2gkCvv",
-	"iHWXxDrk1Jvc2ES3xvCVSAzijI3LV5Ozi6HKNersXI3J52l9s92IRYNJbNy4qoUKuy1pkZjaCpDjKLYN",
-	"2oJ1Lzm4eHPSn+tpAFwZFnRW8UQ9k2RMPzAErLJGYpXpyEWgpJk/ecYGhsCXScVtVOA5AfvVFt7ZBWxS",
-	"Ir8zpWAzxr35Hbhr35cV3VQdvbruPBW9jgvG4q15qlaRTse0uhz+xTPksZRrKECSxYCLaak3a+UTgE0t",
-	"wYCr+qou9AtoNpz8ppZj/Or84nUv6V2+/8v5X1+8vopO4cpcw0UF1OVpRm0cm2IbVZicfiAntoyrrimY",
-	"W28mfc1yOQMN+sXf9zvrDJtE34PJ3UsPWKPLWYcCoNe7ruXxF26rCs3mHbEbb6nUlXBfkl6QIBzZxhrp",
-	"raeYGDrfSCtZSkHnNTiLrhmq91YdVvau28KZ4dBtW7kN6Qys56sVzWb2G8nlpax1DWqLh842JJiYkIXr",
-	"v/Cqdy+fkUePHv2QkPdXzxIy4cNC2thMQtJ/pOgTabD0MCtgUQS5wFUDPWBtZl+PvbUxXK5JJpkCPHb8",
-	"xUO05c3pdSw3fC0RVLAP8rZTs2GuyI2U2eYLU84ttlTJg4e2JiBwzAVBgTvX4PbBUdf2JXpTDX1txPvr",
-	"BNWFBFuOeUHPXRkDf+ADwOFad28r7B6u+dfL7x3A2rrs/qacxAM/V+yjDpvitCGgxPTHN1P6W8ks4Peo",
-	"I6ycoJON/RCqnBhtLKJRxq4yjJQEi4/uaFlE2P6X1k99gw5qGzXzXnnZzXbFm9lGME+tyy/ewrrtMDbi",
-	"kWswnOigW2EthpK+Xs5SFhu3QGb36oDMWuezwrMCiYwP2fQYaCgSpTOfJySXM1aQIVVQcm7BNqOKqLWp",
-	"u9nQi4AN0fy2ytFkIfo1vWVEyQnDXstCzsJ9uC7VPMgFrLxvZl6smNimh654N7Ybf6/SNBs6M53Sa57z",
-	"qPHqSg64IpCNZXZMkEySazaXtnwHE5QKTAVcD/4GXT7tid3cJ7hflzzX0HA0gfit6xPdoggZQl6O/iXY",
-	"jClNJvzGtubgeknmyKJfKXj58isdwuzBahfml9TPIHa/fnbK2jZsnu5iyUn/7uJ7BV6eX8dGciOujNQN",
-	"1YSUgv9WstVxDXjb0kluQ85UJ/eVChvQZ4ZlwfX80qzJ4jwyWrAixl4hydPM968OkaNKebCAXYbhkvfv",
-	"fjpwdwE8GvhGP/5Y62nv7g7C/iO5OFL1ehQq5JrpGWPCWkhQXTiUEK3ATJ9TuOKMTdEpPmIsu6bDW/f8",
-	"rOCamQ2lAn/wDfQ9FgmUbmjVF1j9pYiSmFWCyQU2X5sUjA7HTPmfE/aRDnU+h/pFLHasBi/YUBaQqTJz",
-	"NV04SVcUyYu+8DlKWC6ZyZlwxV4jnjugOJfu2Bd9cWUYdSaHoEE77/9QCl3QoT6zsQBg42YYaDQHqfMg",
-	"fW+YYAUFwLlCTgjXB+QiY0LzETeiUZXDMaGKwFlCaQgpypypvnAJxkzxGwHz2Cd/+tNLWUz+9CcrURP8",
-	"2d4pIPYaAkiVoLdsYARwmpD3Vy/3vz8ghkNhRMm5jMyj76+eYU1q6DhCqLB/pAfkjWDw1r4gFvpoCj0b",
-	"IBW3Mpa+N8aSTQvJmLmphasAf3QC3yG2nM/vo9Ck8gZy9c+wj635SDGtubhRewdmwHMCOYcuy8iIcsQk",
-	"HlNFsnKaAy6Lg49LiC4ozw1NWmbFBWBH4AYY3jWl5noSVRaFvKEa2+aaN8M8zJAZY1Po50QFefrYfPf4",
-	"6IikC+gw6RkkwripzVie7+MToHrNCilu4NcnJzGoOdxyoHEzqkOcM0eHqHXpAXmPUrgCOBQZsZKZ/FYC",
-	"UB0t6IRpB7kMRGRfpQ7IBcpT/A7uC5HIIPTTx3Z//boIz5BzTKkeO+J+fPQYex0pcsuFuQWG9rB1mqO+",
-	"R3vwfthx87Dda8i/UfwDS7CAOfPYQwRVVpEFcDzpX19ckcMPx4cA02EW/xqrKwlXZqK+BZK5oiNzeWxP",
-	"Eq6IRYGB95vTqHEcM4zvWXI9J+///PLly+f+WcsB4Fm7upcIFuTX93jPX5kQg1LhCVKHNpQOZcbSA/IC",
-	"2JbtBOZK5upQYUlQBfYNLM+cqHOFTozhYX7zz/P9f9D934/2fzgY7P/y6Tg5Pvn+LrWzhG5PbopP9k6B",
-	"MUKAw/V4VprOVZWwfUZSI7/ScMdKkTOlAgRGV1ZuVuQPW1Vn/R3uRQD7jQ+hvuEf+37PbcDJ0bFtT/WT",
-	"HMIFsPfGbl5QF225/kczXoXZqQwntCVG3o44OToyuwYyyPYltcW4ti02Jqq5nz0++sHO83w4ZMpP8+TI",
-	"UBP8BTtIUEhaGWtYjJkpOOIA761UrEgJAl+hbRX+G7IK0zOSftz3aFn78OPUTNawdNxqo8mbtQSN66i6",
-	"hQyOA2IsAtjdHKAqSq14hrm7MKtvFPGeReLLRFgG6HcjV90vpDZDwl5ibX/Oh0woVql5vfOpEajkJ/yC",
-	"nBwc9ZJeWeRWN1Cnh4ez2eyAwmMHsrg5tO9Qhz9dPHvx+vLFvvlNFeGoVIagVOu0d3RwjI/JKRN0ynun",
-	"vUcHRwePbN8vUHcOx9Bf+Xfz9w2Lwc4IQnNOgb+kh8Y8+z2FSpvjx6D2sAww1vDgUCaimem3+CLrnZp3",
-	"207OUOw1lWY5ZrSTo6MGPDKdonDhUhz+ag1NVDpXNivGEUC3ahZRO3jCjI2oLf2IvcrP7dDDiAZ6Yu/0",
-	"n78E7r/ehbLolNIQt9moD+zfybewYXuQuHajwL/gexIsUGjvtCekQJcEbm/rUaCOqWUJTGqh9GntA/mJ",
-	"f2CCKfWvfyQbHMWE6YIPVethvC3Ap8FK22mSfXSFmXAY35uzkARCIFZ5g9MbSsOLQA91LLj10M7AmwJK",
-	"WV+4NhqGb1IU3wKhczg2ZEZus3DIr+w6Vp6xWcXhNKe8cbpNU+suXhMBo2z/ON8xmlkp6dax7kla7nfg",
-	"CLflbnW/N8+s3fE3BT6Ond0dN0580wODaGfbHhpdVIEBcI8DmNNJvtUD+C/zwrUOwE1hLfL+DDv9X+ev",
-	"ftpgpwtGs/kSWW50nVBuJIYfTWlhW+birvj+AWAnSHmrjIIMap2x7rHwoBSqEjpPjh6RNESlBVWwL9J3",
-	"TBfz/XNjmqa1gLzLJzQ2oNJyOrV/14SaUbJmdN4u1OIcz+wo/6xybUjF9gnlGRXez8GHDB3r1iJWm0i4",
-	"D8eHoDgfWo+9OvxUxc3uDsOKwSg1XTkbwRocVFW25PJXpglE/NHNVCnV0Kj5aeTKG2lna/LUuTqHGiLI",
-	"QbcWeGtBX/UIVpep3l2y8kk7ksN/X/n8X7DSq8OTcBG6PPicj0YKyg93R8BcaVnMYxR8Do5Y55kd44Nb",
-	"IejKvfrPX+7ict4Oh9htHswwIG/7QBt9Y4XZ3brkYZOoAU7FXo4qGHX4ySO58uxuhX5uMSgVMqsDcOSk",
-	"i8i/aVSyPa8wBXZ28hVOQ1yXq6AYd3/ilIQoCvaEgyhgyyFDWeHaZ+wW3uWQDwPQEYiUbD4SQLZEyOWS",
-	"aZ1bv7oDPAmwCwuLHCiVh0AzEtF6IRMyljOgN5lbxEGuCM/YZCoNiZySVJVD133iW++H74sxwBWizxxC",
-	"1zeSKSKFxRND+QzpEXsJSZ3P9FssCidCamTeQ1ZoykXwHiYyRfB580sXyITB+8Iv7JqhDZQ2QFzSllcd",
-	"kHPr0kXpD27hH0hawS+nSUBHvutRX6CvrNpb+FkckzmN6RIBCdTuJYjcv8hsvrUreV6N5JA27upBLdtj",
-	"77MzBd/rASP5O+UQl3SOruJrBtX0UP68Eb+w9cd3Ky890sOOLvwzY+5nhE8ATl2zfB4CBGAQrkIHsgEx",
-	"uLWn6DEA772NjKKW51FH1dT6rrkm9IZy0RffPv9p/2QPw0gAIEiH4J4YjtnQ2gGaqlt0iQdFkE7we1AS",
-	"7wL1wTW4ewn67uFNfVGHKCR8VM/hTVDlVy5fxrxpQm9ZrY4nqF73l97oiZB5mtXuf180GQCGz7DfbP2m",
-	"V7c8adbPY191xTT+pIkvb34giMtS7wuo2IEnawjuce6Bo+6ac+Aon4lr2NGjSqTb9LOQui1o8iKFW7Du",
-	"nfKTZ4W0IZdKGBlVjO6Im9jMoR1xk79UrMOtAnCsTgFXzGxuatOq0gTtNKDpA3Jue4q33hKCnOOMUH8H",
-	"+yJ2CWtCGEveo0a53YgdX4UGZtsXKkATX2oKbHrHJP9XDoXIAdgZUMd9yH3Ec7ZvY3+Hn2wN2jKz6Gdv",
-	"EEGO98yF2SiamTkbaaPgovn/eM9aTNH+JXGjKYCL2uEBh6BU8SPG2T6M2WS2xxfDCmJbnXS0kTczn2yT",
-	"+8B4woyB1oM3iodNLITMFXgcYP+bGQtDWQoNCSE+CQY9kpCNA/0SMeEB023aA1ownx0SgR2hhQBwP3ZM",
-	"AD9x5TK0YDw4flkMWWcXIB6/PUPnkzv8VKGB3q0vsqzTzEksl8Hd0AnCLAlwAs9rWRKutfwpwXwJ1zwe",
-	"FFD7XWIzDMwTmF7jUipsPsYBSV2/krQvrCanankfkPRxy+a2DN78FaaQyZmwk0MtdQ7ZT15twQQGw6iQ",
-	"GoBWMbtuanj7QV8AB1vo1WS0yVxJB1kTwoiBHirBPDD8OSZEsaa3asu+CxFq344J+A8sQD3oWluEEbfr",
-	"Ae3PF5kxpkgFs+aul3eNd5OYUWd4hTYZh3yP9eZD1wlJPXytoSjv3gDspRavStVmABM0LX0XjGb0Omdo",
-	"LP6wd0DeWuXEo4/Dc99CQuY1y9EN47uE7qHnSUEbW5e+6RODOOI7IwrKN8q7dkHQP4lqirgjl97p26C2",
-	"x4t79RyRp3ZMCjhKZT2GvNae7iphGxWRwCgW+tDVGUXQUJpaHLAgZgLM6CQuD1v3cXu31qPKxG9t2Bpz",
-	"5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1feHS4hLCcsXI46NHJPU9E9MzQofa",
-	"WAPwc+V0x1HBWD7HxsVYh5QGXl9IRfbFSEEt02lf5Ix+MJxCj9nE24OxFqUYEUFQbJK6qh5w8dR8Mbos",
-	"hDES8Hv0ARv+YX1CxgT1UKA2yAKs5PhoL0hCB45jmZhjnAkIcGsEXecWne1o74BcYnoNSR1CUEpm9Jap",
-	"vrCoNrYjifLNDFolc3jZti+Za+BHDyyZu93xh5TMaIrc48ovk8yhQ8fi0q+vDzd4RNSDY4xzvMFjw8Dq",
-	"btdvVASTqt4zzSWcJS6lt6Aik5PAV0vRU0vkyPtLrYGVkm+hvOjR0VFC6qjh4PgxI9ofX+dyeKvQ5ICa",
-	"AMNeEodD+XHKi3lVwmM3jNwwoxj3hWAzl7WB7iGfXa4loGsZ0z+JwJraW29sQsMIgwsqRyMolbOTDHwb",
-	"p+Tk6PFBX5xXPlsEWXLsqe61NcN6duPGb2VjB+QKXG3Z3HkxLapN1OEFu7Bzh1cNSP7OsoUdcYGwR0CE",
-	"E9jJZLhN3ktYB9UHohQS61EMGQGfiOp1AZlY+n8AvmIXUZHzNqJNcSYTutGWpthMEF49N2a/ZRGzscwD",
-	"vmuDMlVVVcgksIjVWKa0oFCwNaU3Tt34bu+AXPh6KlVOgFMAtq+jZys8KbmBDPfR6ICAn846O9Cdzkej",
-	"Cn4BBojdCrOEyoum1k7h6ZyR8wxL/r6MRJsmpD3UXi7NurEnbonjIXTnWR3T0mupkxq0/64djJEcnA1T",
-	"0+oZTK4i2v4KhAd8JZWHaDfyBAQaJVgwCqKWqqGVwYB9nBD2ccimGoVUqqXMU//avlBwQwoGxZHXbMyF",
-	"S10OPD1cqZLZSkhwSB2QFNC9vUh+cpSQJxb4n3Gw91xQeM95SiEcbHa5L/zbJXxQYTKncEPdW0+Ojvyv",
-	"g+4SSjOanVUI6qDxU0zYxNo1W0vmfWHXrC+omDvP7gHBbNyMD8G4D+rivvULwzoknE9SDYYf42hY3vT4",
-	"5MTYBXB6CDRuLaC+OE6Ojo781EFHkeKGFRYb3dxVLkpMZalVFEPh5gs6HPuDcLVhix4LTXKIcZ26rHpD",
-	"+7LIjIoAgXCRgCvbHD2Gmh2vTSw9Ic1VNa5hAwOI05nD4Bq5av1+HZBzrQt+XWoLLHs9t+4a4P/iFusQ",
-	"C5hrYkP/13PoStoXxhR6ZF7+48X+0wSY9JH958mTPb+rbu316lE5qpj4mcNA4NpvDPidzHHJUiOnpyLr",
-	"i9T8aCAR3fKUGEMktdoofKX+XyGFoao8txszIZn0kZ4WGfGq6mbwR47nv3qO5/oZnltx2kQNMg+4UIkK",
-	"d02wkjpBSi5czSNQ8g97BygeqtydUmSsaFhzxopK/B26oVOV4CXCeww+IAwJE59ZnXJXruwLMmXBb8Bg",
-	"cSWWXJEUohxzMGmYGd+KMgG96dBWKmznozObm1+v06y0ymuqh2NvMLkYxlCKUc6HOj0gqf2NYeQuKOPk",
-	"hoO4Si0CdgjnlfQFSMyBYZsDs7AFoK6EpIYP2rfJPBvYf4a43kkQ3/HfIAokoSroaQvl6n2Rsakek+On",
-	"1d63xnyqyI4rcRYdl+uSGrHG2QhIIyyLW1VTAFJFBdf8d5alZ2gZIWqZbYxei+nqID3Kfpa+f335/u3b",
-	"N++uXjxPgfSM/n5u9hV796WhjzgAKAcvMzxTuZjtYuMeLQxkBXx4h8GmcxjrM0WbcHDbDSzCJn+upx+y",
-	"QItI3Al6UwvxL2CjdsxJcdqVHgc1gVUG3pZDVVWM2DGR3fjDfpI35uLmc9tOxPqc/PUBpTd1/d1SIpFV",
-	"8oKI0sI0+Ar5ip1W7dhrqh5EtMY06wtFP7AMHfT2RAP5BJEuCGDBhXtcd2DhPNHnCfnKZRG1fN2+7fhG",
-	"Nbv1PfCdajTXi1ynti56O70sV/SW2Zy4MSPM9VHa3XVBq2epU8eapPhkgpVvgTVKnb3pDdAEeY8vLqnR",
-	"8oIZYW0irghtWInl1MVvsUmWYGfVYTTblZGRLCagO9juU2i1ypmoxgCjVmme51gUiEUCZsDKbTVn+rSW",
-	"0aVAV0KAcHc7cy6YM1DhHpfGNr6Pr8maAwuaYsNxCU+BVQcvg44wvdMewLw4/C/zwhDiDE/VUuzxUdBm",
-	"88nKLptbNDYewIaomr8ttSKQkh/KgMDRPpv9sPT2O8N/vzL82zPk8sywAbhsTcdslKRfVO/cufd0l1Tl",
-	"17GasqptfIjEOqAuw8cqb6jvORmQWHC2D26l2jIS6+ayyomb7GJBCbBtDKhh5bUsWHbq84AwFoNWBs+z",
-	"b1QgGC0AHfqWjvfQMIXHULSkjtZTPz7Wq9lJQVyBA5aPT0qI5rucEdoXqW0qVeUhLrVnFtPrKpOGnNtp",
-	"wlFKwSoqIuDp1nzCkr6wc/qBpP77gQdutbkFB+RnazfGJmjphWCzdVTFQ5PPqpDDsiig+i4QmqEX0qi9",
-	"dosa4tkmFRrG8OPF/tO9Az+NujFt5C76LwJrGjzUfeH8GglJq75iaZhcAvKcTQHiEit1Gm4H8ERAtgp6",
-	"GpLmtnkPgUPT6gsjqj327PdRQxOG8sxgR2qxf7/F5nxgtbhaXksChd9EWyRlVDm8xrbdOZyA3Zkz73vy",
-	"7aAhhHr8cPMVbFbN2cipMaMZMLhPPYc11jaIffTQP2fH2FkNIdAyhTuK6kLVeq07M++k9kP+0vZE/RW8",
-	"7quW8h7SfLkD2iz0oWQ7Jpm1KI4Pki4YlelhHpUvkHaS6CzMUzEiYVm2XWuaygKH74tOLB78hgvcnXRl",
-	"7gBHvxu+HsD07zj3BTH149zQ7M+XwbiXzRLysMria2HXGqmm68Vs8udFE+zwk/twUOksG1W6ePG4PP/3",
-	"XRf9mvlWjEUpvlEY2gVMW6MgAg6lA3+GmKlRwR0j4Mqm4vra575gi7CcmAdo0Tv1uKYJ24RNW3FX7UtQ",
-	"bxe51kxkD6axfZZ81+4K24NWo0A+51b1GE3V7UYaS+JbWDaRUc+gDiqbcGFzABVjikCayzkxrJHfCJKG",
-	"LZpSa9H1RfDxglF30potcAWLWOHkeyPyOaSCKm8P+8HaPH6N1lvdaMf1d4lOoJaUavOQYGJgNINRCJ5P",
-	"qdvmFLSEXICw853zOmh/X5aa6HooLlcTzZ49iJpoCcpdK/z3KpUwqtaFpRzNbg5p8GgzkI1KXA1uOLxt",
-	"gP+T2m1IsUzI3rq+wGsHxITAxwKc/NTfPq9BPiYrblyoMmL/i7hXwJZZBjojVbeb6Yw4DHTD3JHSWPU+",
-	"fWCxgi0+W5RIAGKxPUY+rxK5ZJagRFJ1+4UrkXi8RotEMlrjIoeC8fATkHGHWk3spuFKJhNnyWFXBKvr",
-	"qaTWW9wI84WazBtZFTa9fbb/fULOn0f9AzgZf0u+sBrJ9bd9WXUkHEJLaSR20F67LjK+cQ930x+mHHKT",
-	"Y1jPFDLrfIgqyLVEZ1/8DECz1Jf+OKUpwB6ZyTL37dir7mS+E3u8YAhu5ZMlNYA7llufxRpaRcwPaQO9",
-	"Y0alMZzUzOSaJe5sjSpdCveP7XH+Q8+k1eEnbCm0FOvmpQQcXKiTpxXGGlSqKcu6MDlzAWHNR4yKOkQV",
-	"tC8WhqM93/8OJML3iJHTF6mfXai+TRgVyiqAVlmYUUXocMgAJ8AlXPgSf+hfAxkctuKwBVj53I3W22mZ",
-	"GdTstlGcLel9sEQDHA5NbttSioeBYNs6azd8tUO2uTuSZzC3MDuhSclB3dpGFj8XNh0PCsiheRPYEvHo",
-	"xfOwk+Nq0zxQjVzFIAzTZgf7nq5rYXP55p9fl33spr/aRq628aHiKcHBYVZdnfHuCsrXax4txG408lVa",
-	"e8E+cODswBGnTeCTShk3xrN5IcFM0Zwa/g3oDGAR8Szx7yJHtsS1eg9o8nsOFMi8p5740K1WuR0s5a1Z",
-	"6hdnBTiEmJBV5nRDlBRoGPniit6kriXiyEpJ885vlO9YAMzqKTguYC9dxr89P+f1aBxC1Eaw27oeWV6M",
-	"XkvBXqGatkuWALNrEZFmdQ0L3ezdKuscnoFXPopRzyUoCG7PbQXkxWjfLHgfVpyiv+leQz+ASLepOBtR",
-	"5+bmURnzDrrSkhrUyzH0vgcHICbhGq5jXUOqOgDgTY7uj89cz060rHxdT1VDIthH3Rdha4+qaae9RTyz",
-	"vUUDzvXd3lmkGdwN5cK+WxgVAFKkSMo+TtlQs8w1AE4TgA61VabYqwiIxtKLdybaCeAdBzQIs2aJ/TzR",
-	"tHczD2xF//PwSJO+ENgbH7ygAQTxKfJVuPx2n9KEPD4+8c8SJEiiKAdQK7MBPyDkICReyWI6poJlA7tF",
-	"g4KNVNoX6Gf1B3h0VO0h5sNNaHHLbOUmajdQmIX4doiQOzcCx9YfwGYHkM3NsrNa5hqux47nFxY4agWd",
-	"qrHU9jgPyPnmEsccy4aMMWSK27eOzaQu6YcH9+mu4sM147hy8MoCdYkvlFeandxQgi/Rxw4dkS6tjHA4",
-	"VJ5u65g3adWHG5t5CghCnEFRhNURuCJpv4fNIeF28Az+wU7xM6es4Yf9XtrUGzAzZrXisMQfZGwgQxzP",
-	"3Jq/WFXCzfDS7ncrzJP9fpeqhedVX6960bQjguvjP9qZlhEPQl7LbF7XMVy5LNYIAbppTsVtQlLFchTh",
-	"mn3Uzvt6PdeQl3zy5ClW4JofHpH//e//ISkVw7EsBqNCTlxD1r5wn2oJMG9wh2pwDg0hCfBVof4DAV/2",
-	"URMtb6D1mAcloMLX5Y1kWZySxycnfZE6iQxlOgP20Xc+efvMps18BDZ8y6Ya12NMCPjDPHJ8DIIRVY3U",
-	"Mo0UW1GHGkaVfdcXKyWvMQ6tZlMxMyGtYNAEOxW0s5WqDtyKzL5AzStI0oOjsH0YfCNeqAH3So3r427O",
-	"8poxLApnWWKrF0EaDaVQ5YRlRHExZJXK1xdVCToVc/QmYhjXJvgv00HMOh7dT+NAdh9w0h251+3bP09k",
-	"uAsLPs+yFZHhGgOt6x0LQeN78NBtBps7L3zJ6jZeTPLFBa7Ps4xQd1/XFhxdVK9DPpnKYoMGNyulzHso",
-	"LDVsPSvoKOgjjgWjhGfK1rD+Wma2WpVrxfJRkKGIreRB2Tv1ql6akJTm0NpyMC2YAjAGYPk2vwQSqdKC",
-	"/QqSK/VoiIA4ij3PR5TnwLrM3BxyDuIaOgMTxADWDuFToIPkFJ6xEcy+kIUTZIJw8YHmPHNCoZqBg0xD",
-	"NCPQbagmZn3eAqAZ/s47Dp2gw3lU0sjJmRXiiGxLGrnxahH3Jv9eLzaKNNfQhnfIxC+Qxj8PE8fB10OU",
-	"AHqrcApa2NxOWQ9O291dqyX5mNdueNEnp7StSLF5hj1q96nI9hUzVG8zbqzDatHvdGZuLFcq6AvloBrE",
-	"MC8zo/10VuNqDpTHwCAmNB/JwuhLPPPGoVtN7ebE/NDxUMC9r1kVDqhUpaWRt6vKmVtpiTOqiDJaIpZ2",
-	"xYJvlh/1mrfrvjmyZj7OzefqJu2sfJMEM7W2eTXJYOkEzflRjZX5Tx/3IoX6n9votvGaXag+dw+TCLap",
-	"JrO7eLlj0kuTljbnN52FcZOn9IW10m0vEZdu68zX+7KcqJ2Z9MU9WQ5mPT2YdfZZ8p+6XNUXYFF/fTcV",
-	"OpxoVy+ISS47sD58pL3V8/u2nmsSILVxD1J30DF461yv7/yoX3URbbiUDjgsbtEPBpbhsyjqUAcPGV/t",
-	"RHuHnyy3bs/eizrj6ow0MWYevjH2EOgpdpzWtAJ3mr0Hopr2XDr8/mHSkb2l+9noZPV9Nrv2d6s8rk1W",
-	"5jN2H9/KuvNrbSxOXV8JF7CHLa8ok/jcJUgsffts/wcb5q9nAnCtmo2gbAw56iiwbpiF29E9yYlcVQF7",
-	"kEnx5gpmm+NpT58psvuFive/St8Ltrp/24nnFtyMse8wFO7lTyxXACIA6d6U0PHMohopQrOsYEpBWvTj",
-	"vTNXSpAzT/w1NRiyVM5jvbQsPVqjfBGbyKMK3StXTzH9Fvdst32C6oM8G0s+ZP83Vww8G0usrWXE0mwE",
-	"92Pz8gAPTLA12JdL98avWmm1q1itr7oNfCh11Y0XzVbeDf7LytBJleqXTigXaY1L4Y1xmDDQ3czSsWVp",
-	"AQibkb+KZ2xgfuM6xAXIahVaUeq7TUGqGVSfLgNoC5lgc5aI+Gkm42q2sDdACDVWgwMPK7mqAuQI1Pfm",
-	"BchuBStrkO/F1HFKD9L47fMEprt1fvsyCpdXzNVou74b5ddRvnzP5nZtsqqOWuYKmHZotXQBwHojahmv",
-	"CFOpAhzLBHif7wJsrRNbn5XYxGVIYlGEfaTQg6dW5cYdHoLRGE/2zvqC+kxiYwY1cXPMY4COj6FmTNSu",
-	"QWoZfgt5U4jiARzGDycLiwlZ1dhBNvIZKegM+7gwkWHIWy8mgPsU35MTkuIODLSUg5wWNyw9qHuYMQ/Z",
-	"Lq+sAvE+T6faBGF9arBFzh48g6wqo2b3BVfgyYY8IqVpzmy3JKcuV/mQa7m5z597AFEnNyal0tBNKAz0",
-	"88wIECPIbAPOwUgWAy6mpbbvFTLSG5lQc0u9DGvBRnO9LyoHvnvK9lTl2s0KdwqgrcEP79qXujXuHRhT",
-	"F/jwwApk97KUAM6MK1Ex9+8b1RcN9TOca+MFQQIVGDcH5NxnzZG0oqoBz1RqkypsPWj1Xd0sh2GCb4c5",
-	"5RM4KisWh1TYJuf2KzyyI2inLjOWt/SjPeuLddpxkI26cbwByrP4+urUxm1/K1nJBiMw+8xkn+wlTaF9",
-	"RuIQAhENBy56M+GuqW3YCuAQADbMxfNPV8W7tgU2pq0gMZ35TDoHkRqm0lUlvYHu4hsqsQKuBGc59AtD",
-	"eAjSTs+KUDP4UIrMtgoVUvfFlBaVU2gI4S6upIi2AskmXL8FBrQzk9W8/PMoOFVJczTzDBtbrafW1HSL",
-	"i4xNptLMc/+dpZJVakbsJ1tPvOu07gOSOp0ndRBEvv76i1ahYAWE2m58VoNYt2p7LTUKmFGrFwCSfgLz",
-	"0+ymnEEWSlDb4LgGNp8LhFzYANh3mYv0rnXJLdjOH5h3UDrpFBzgJmG5mC3M8kUQLwNG2517xqId/wm7",
-	"8sWWPuD0WgwGONFdFjvAAF9xpQPOvwVKF+/DZwrjRHo1ACrahsgHBfsgb22qPfS7RotBES2la8PoRb/t",
-	"fIyZrajCHLUhPOOcvm6IZ7OGDuB9sNQHA3l2G+uokQ6HTLWyewDOawfxu2qe6uq21mdoERo2fvnj+f7J",
-	"k6e+9sSTBDknqbkINmwGyJwpDtQX1yyX4sZ3EwiQAK0Vm5ivKghAp8bXEP8EapPCvpUEL8W+szm9rhT7",
-	"vqhr9lC2UYpbIWeiDkXYihy4BNDPTGBXyEjm3euoj1usX0DDFVe3DDTPPJAQNTZ7KcWQfTUIevbc1rpI",
-	"NZZ7+An+vyrH92UhJ+YKubYmvoF8DRgM7g0qJfDSZWlAyLUrwlsFj/EOufzOkyHMKJvu7Noi0wxSE4Nl",
-	"AUeC/SJXAhv6zmCGwfmOxnB1PtqUgINod8lWyEKHBv+lQRZuhje+9nmUxQrY8BdYPQoN0ajSxPYAgAkG",
-	"aA5O4495yaAiEJ60XxKcriJgFdiCPOwpY17bF4gEwbUFXfLeVc0nrOV847jgOwb7/zz4dyuw/x8eA/x+",
-	"4PguOX5ZEb59JvEedLNATMC/LnmuoRUnfovbREJgEWxoNKXXPOeaM0W+ffN2/xhaZ0JEUkjL3oGnHx/H",
-	"QTr/HiTx7+hofSpVS5kONjRkBdvKsdZOsv7+fw+Pc640m7QdplHt/FF6HWyL+Qc/V+/8qg0Tv47Vxkm1",
-	"jQ9loMzCTd6KkZIazT+GluqK/EvBfytZQiCKM+Mu9FCp8ZW7GVWt4yX43H5zd8Ts/fs/j1pfLW+JTl/r",
-	"H/A16PKz4NDW0+eXD2XfFc/gKz5wsFqN4XwQ4Dcik1usAavYD4oS6zeoGiDghBd/+F5w7KNulunEEC+a",
-	"WV/BqzDra/FN507JNTINjkgF77PdqqqVOOkbr2cLs5yDfJ4qfu3T9WvldbHXvbXIIiPGMkjrlGIhkTp4",
-	"jS/biKzQef9PEXlWQo0ddR0jeQUWG07L+swjZ4bFedCWGGC5K1xbSa4ZKSAB3LemwUbFTE5zFrweHYYt",
-	"L6dWhSWZdA5sKipEW5xa8LIAdjJ+LEEPntCBGbzCd4JefMG7EvPHvEFUJbEFtYi+F0tkBhUqfOU4XOxO",
-	"nhsFXQYvdY1t7365+z8BAAD//w==",
+	"7L3rchvHli74KhmYE2Gxu3jVxTYZEye4JXlb3dalJWp7Tm94WElUgsjNQiZcmSWIVihi/p736JgH6yeZ",
+	"yLXyVoUsoAAClLTHf2wKKFTeVq77+tanwUhOZ1IwodXg9NNgwmjBKvjz+QW9Nv8vmBpVfKa5FIPTwTtN",
+	"RaHIWFZET7giSlPNzoiW5IoRxYQmV3R0Q6giXJMRnTLy4PzNi/0neweDbFCx32tesWJwqquaZQM1mrAp",
+	"NYPo2xkbnA6Urri4Hnz+nA1eFGw6k5oJvf+WzUp6a362MBt6q4ieUE30hBEq1JxVpGIzRrUiVBBGq5Kz",
+	"itBiypXiUpAH58/2v18xGSbq6eD07+bj3zI3tSspS0YFzO0XOaI4g/aELiaMzKieEDkmczOvOVVkVDGq",
+	"WYE78cPaO/GW6ep2/3ysWbU44K9cT8ijkx8JFQV5fPQwI4qNpDkiLcmccm1GC28fy2pK9eB0wIV+8mjg",
+	"V8eFZtesgvF+/fXX/fNaT5jQfEQ16xr06DgjEzk3A9HocVzmyclec+TFdf1f+2/Z7zVTev9Fkd5JXph9",
+	"BDqr8NEMDnpEy5JV3yki54LMJ0wYYpvQglDygZbmV8JO49Gau/05G8xoRadM21tw7ijnacmZ0C+epWfq",
+	"Z4RTpiKQnJkAN88ZuhhkA0GnZsgRvO+SF2tSQwcdvBblLVLchCpCyTXQXEVyxX7P/RR+r1l1G+ZA4V3r",
+	"0sdf2FhWbPUU1BQ2ZfkUrvBl687h6YSKa5Y6jRd4AGTMS0ZG8FjXCcCX65/AUzmddpCCG3yEj3QNjN9u",
+	"MHJdKZk4/Fywj/pyBN/meGUMG7pmBLcX78L3ewfknFxRuB4ZkRVcE6BWqSesIiU3F4wr8ujkpOu8cJAV",
+	"N/sZK/kHVt0u26LCPtOxR+7r9TfpGR+PVYJnTRgsEk9dmSNiZG4YmZ4wXhHNPuozknNRcsFy5Cr0CiTa",
+	"g59f7J8gJ0ltSQEDxpP6HxUbD04H/8dhEK6H+K06hOm9lAWDyT4Xevk2/V6zmhFmHsvIfMJHE3NAK7cP",
+	"frD+3j3/yEa1mcGyKan6il6bfWHu6Y5JuAcv/YPrz+jF+CXVo0ma6+ZGRwkEX1KByoARuooxkREulGYU",
+	"Jp6zjzM20qy4/MAqw5jzWDWB6aP2ExbwYryPo6+a4yspWMc8z4Wd5pmXVErzsjSakyhUFmsuXJGHR4/6",
+	"TMsM2Gtuv/Ap14mz1GyqyIxVyCYcf+ig8BJeEg9UsDGtSz04fXyUDab0I58alenkyPyLC/zXcZJzv2RK",
+	"0eWse4qPdFCV/XZ9UrIjd+yI/TZsSpN4KlmLQuX9d2itTXlTUvE3pMrFmdkvcG8MkWdw/0d8Sksi6ukV",
+	"qzq2yhL6uvomLHVxHvh5tD+PkaIF48BZQU8TsiI57EZuyPmaf2Cia9NwT9O79nj1pr1joF8tZVVsmQpm",
+	"v12fki6oulk2rKbqpmNM89UGA8obtnSh2jyQESHREoJ/Eq4VK8ddEzGPbDCTulo+kbrq2m7z1boDfjYP",
+	"q5kUigFFvqnkVcmm5s+RFMY6NH/S2azkaJIdzvCJf/2HwrvUTyq798KILQZOxpSXdRUsCpKPZMGAvpWm",
+	"VyUD40sZWxQktFl/ZEi37LfUNOzTh/GjHZbYsp8vPJ+wspb9vvHsZ9gLu0FgCo1uhJyXrLhm9jHY+6Lg",
+	"Zqdo+aaSM1Zpbk5qTEvFssEs+shQjKa8TKlmVJvNNK83SpesNeH6DJwMMyZnJYiCFmlkA1lro8StVLis",
+	"pvTaPv45Q9pPGDCoR1RMseoDUFNGaKkkATvJXCdSMqpSs/kcE/Xf7QBhisGNIK/+wUbaTMJblmYi7Y3C",
+	"KfddmnmdFYtwJGX5ejw4/fvyH1uBN/j8W5ZQrXRFBX5GKjnPiKjLEtm94fWMAKs3VjYVt2QqKwbKg3nK",
+	"XAh3sRcWXXW6cpx+zlF9M+az1qwIFozz27T9MbjzTBnNLuLovffh/fsXzzo2wb4u8jkQw8uKzJoH1m4y",
+	"+3BtOe+sktOZPjDTUoLO1ETq/lOxlqV6536Znpa1HxWhyox5S2jFPI22jgpkERjkQoLy0OOYWsTsqTEQ",
+	"WbS46EyTVD6bMVG801TXS4wyr/MBXbG5MU6BCuDXERX8/GL/R6AC66MbWN9aehqBV5zbF70Mt6R55Xix",
+	"6rIhnWQDxX7v5aXIBsqvetl7GzvU3nsQl2ZE/7bkJmvNpjO9VUZy2X9HnGDv9fhK4kIVwb1zyXI3E0K9",
+	"eX9fLp+aIbqnLuBj708ePH37/Pzi+bNBNnj5+tmLn17An8+e//IcP3z7/NX5y+fPkvTb7X08F4QXMYca",
+	"TaRiZ8CUDLNSMzpioLQDJwh8dEa1ZpV5xf/99/P9/6T7fxzt/3hwebr/26fj7Pjkh8//IyV0LYtaJDUq",
+	"RhNZXY4rOe15PewvtOz5/JUsbhM6YuZ4wCXVq0jwgqMC0J+2Dcu8XIc5lOhj0OyjTk62nhVrTvZDl2H4",
+	"UyWn5Dgj/3oM58sK9Pb38Z8u8Bi3TrvN7ZVkjfONzy6LrMzoIBoLTV4RJKSn8JM173CL1pq78rzg2iiO",
+	"UsHrCNUYgAF17shIFqOu9NqoFo02x/mr9bDrCRUkj6aU93y3o+dFAT9mrLiio5szM/mpVJo8eUT+nf8F",
+	"DbyrkoqbpEZ8f2S9OOcprW5YYZ1w4Es9Jle32tii5OTxEzP91Rz1bqS4hMyeVXS8WlK0Db/C/IpAMAPD",
+	"NeSGzTQoWf+oi2ujl9xaK5s8ePN0//jh3pk5ogkX18QGrczSwD40irJZgPlC0xt0i3w1PBRpYeHjVfzs",
+	"c/eWv5jOZLW2iWh2HBUyzaYrdafG6X4GT+QL/N3x0ZGfGq0qers21bdIM1ClneNvq5b+lilwkbYlZQWf",
+	"918krM6+7PPiomIzYz3jorVCN6/olUvW2OFGhdBw7iJc4Ai8ZB9HjBWsyNHZDR8GR/2Uabg8Jw29vuPq",
+	"j2QtzP+11LRMa0o49BvnjV+D+NIM+XwtFtwOMvS8l9uhzIXB7YVfcoxvzWBrskVjrxgOZ0+ZcAG5Fh/p",
+	"SBM78iJv6y9slu3cCpfwgixx71qyA+FCLB59WbYXq1y0aVRXlVk8OuS5ILIqWAWxgqAGIcULkvMiX9wS",
+	"98p12V2KC6wp0Cv2gS9RKo+8UmnmiI4YDJyinNvrqeI4b/cmZB085YHA/bSzsHnpoxW6oqMl0gcdHwum",
+	"1OsZE+dvXpBCjmoXwW++PRt83L+W+/bDfygpDt7SuXemZQPUaIsLZ2e2znxtW4V9nPGKKfuL5oxfeVcP",
+	"16SQTAF3wl80jsio4vvavLHT+7OJGlnSK5Zw6D6fzvRtwluY5JgV+yBv/I4sri9z4Q3zlitZCXItZbH5",
+	"6tRIzlY6jd/BQ92u4otWkCUjaiLngkgxSq9yLqsbMMU3vQ7oFbF+ZVxD663uOFp2WEQ/jc1O3Ztnkb+o",
+	"pZpqTUeT9diVe9u5/22Kc4VEqFWZVWcLXug5DYS18uCjgFFqGCEFH9HSenAz61wlmOpwzbQiXCePdv0r",
+	"vTQQAm6oWghIWyxYYQwo85mNJcT+XWtqHGz3Ut9wUfQ92n83zy44Ddu5BiodTqiF5mXgEPYc/a2uayDq",
+	"5StrsuOw3KkskDOt3JgojNTPS78QUFpw0mNAywYyQtSsgHwju3j0aPc6OpB/TqWuWCq7qREWgMzbquJM",
+	"gbvvGMX1OhqG0Qq7lAyzs5ElGMVhnMulIy22pCNmFCVDzJDWhOaAFOWtVZ4ePPtl//hhRp79Yn2UfZzs",
+	"uwr5UE0qRsvyFmI73MZ09JIwbJtA3mkbg11LDWr40xNSp65A6BCKXnCiNK00KxbIajv36Ct1VwKPyiId",
+	"sZHLEefW4olFxBkEQUzQjmNkDUmXunsdgYrASDx/39Q1mpCbG8erFjdv2Yj/bll/8+B+lvMo4xCz+iHh",
+	"PzbYC16hegxXu0AN/YqLjoCcG/EXrlKrc7xqLT0jxbKizNiOHMJW2qz5AeQ3WW3Dhn9LqnQPZt3ebph+",
+	"cxbL9v91kEUJiUKdXqAoL8gVg4OQY6uXuINQ9QjdLeZuUV7CH7WA5IqlR/FOp5P9QT5H54+Ji/GQ1kYG",
+	"/VKx6gMMafkT/h0JwXBTLt2sIlqx0XxLQVSMWIkrKLga0aroIic+Hr+0gilFvNZ45Qo9uA9+dumObgnv",
+	"Xp2/effz64tBNnhzfvH050E2eP/q3fs3b16/veiIyYVM3ijGh/nD5silYOmfoTuPqhSPRPdZxf4Bfpw8",
+	"I/PJbcMtVlJxc2mdYy7pkAuoenA+MvdP9A1HH/Bi2YTSzkq+ojSDBSe5LfjJCAvmn63LWGL8uX3o4QGF",
+	"R3vH1eFHS8Pq3QH1+LfpuxhuH8UdOLMZGGZLxrxSmui5DIGDKb0lY1ldM926riGBgZYVo8Xt5cxcIoHe",
+	"TjEu+QgNNySJ5Ak+x/yBTuoHnUFW6KWzqdgE8iEaM5HTWcl0k3GEK5gc2L0tVQ0CZkwrZdwlZBJjFExd",
+	"yi2tGNETqZh3rk14idoyyUG/uXQyV7HfczKsj44ejrCwhPz3//6vociZKJrPQNL+3sFQLEZZICdd2+D8",
+	"arPRzKWVWdRHi2vNqNN5w0tmrklVCwVFGUhGlIwqqiawjIdpXbhj5pFuDEe8zHEUjX0f7qIZrczWLzMW",
+	"IZTocoE0unxqYYzghtGIX5nNebK3PWXXzm/9s7Y/1FKWlyNalsmlwZ6PzQmTkl3T0S2Wqf38Yv/xXi87",
+	"cOEmrD/GBkRk7Ys1LIB+/NnzDsej17eTpCy3kmORdLUF9/MCVaQPPEXfCfaRxQzILsLvWeqQF1lJ41Ci",
+	"a77SsvB7vlnaRYNxpqNkj4+OIOyv0q6yDXnpHVnM1q6wc0iie6Bg5o5pVpyRY2MQPT4+WbJ2R62Lb7Tv",
+	"AbeDlKV725KdbEcAk9SYoDyYw1LC2IY9FrSCb9Yg80vYJI7ck/85pa09xyV6aZtndhlrsZ6H5toZMWR7",
+	"VWuSGyOSi+sc1K4xF7SMtUD7Ldpk6+qDP3FWFlGNxhphZaMvYuLMvJLmv0b5o67u2xaV76WCqCmr7x3U",
+	"ZWQgCtlHahZizCrc5DwjuTU9zZ9mFeb/lTER4QMpL0sprvPkPR6bNS6O+G/vXr8iM2kEZ4Xs4Ypdc6Gs",
+	"FntobDbz8kMogoK/ZlRPcqPy5bYCIz1glNm/uGXGUmBihKWsstZG1bYBW2MOruYduJwM9zEMlqK+n3jJ",
+	"MLM1PRdrZMsxKB1jbg4AkqecQlexmTRiy5pALeli9N7LziANWsbOTM97KUzoDN3uO23VuJOCS53pIQt4",
+	"szARH4+9u31VTTGWFNsfSSSB7oR7qNWzVaclox+YAp8y5KcZKopKnhf9/DBELegHymGvLqul3ozIj5Jv",
+	"OVRVcsHUJYTJlgXHhTS3D+qL1IZaMI5kJLXe+VhN5eXOIQ13+2xIw1/BzElYJetqxEKx5OdsIMviEqr3",
+	"FhU95d+RWd5mE9f7Ha6sCiNy0mHCKEZEtZt4RsaQk9IzIDRL12EjLYJvr99E4T2XuqrFiNozT4S8Vu1R",
+	"kqObX13esESy2SuzvpIrVsAV/GEv+Xs8sMs1HRn2V41i/G4DUodgGAKtbM/MthNZ3wywP+zDe9/Bo473",
+	"trX6NZXGoh30cUScuRJXf6LR1WnKipidL0imrCX9HBUvUmE3922x/iZzbDOw1pakzqS53SmiS5NUQ9It",
+	"VyNeiLVzD1M6BnChK6knRPGCKXCiGbWjFnzMWUFgD53Pn5yjGTFl0yvIb6ttJR2CfSQdhm3NZAPFY3d6",
+	"xVIZGHGiM1IbtuKyZ27JiArIZWW4CaxIMlifcXm0BTF539PpFmO/NiRX5gstHrlChX7yodfRdgqJkF/U",
+	"EMuhcOJRR9nEIkfr8MYs8Ugs+BAWWFbq8v7MaImr6bJ5nSEpbxImYn9T92eutExlok2oupwmAaiCcmsz",
+	"isxjLuME49MWR8PhI6X125IqnXav2ipByyUzYgk9RDK4GJV10UG7nZpef9eK3ZUo3TTpX7nqgOgC/wp+",
+	"2fSvyLKwsB5nXaXem7qP15TybQqJBZLfrixQQXPF0eEtIaqXXRb1Oank3AJZhIw1hxIVY4pBuLOE7LyU",
+	"T8Lz/S1kC5pRL+2oabVZzgW5giQqo5XYnPNGQM1L6BBPAYPPcBAFNUtkyipb0WRYQe+MscgpkKDG/rrd",
+	"lGlaUL0SqeOle84QiizZ6ufhrN+aRw05UsE1/2OZbfz+X4+Ojo4geQ9qykeGLYtm9mfELZKMAnOdIM/J",
+	"MwvBPgA6pZF77dS3jZLdesVIJlzcGNLrI6jWVJOjH/TnYBdSlk9pWaaoJUp8246l0UebsgTi1KltxI6a",
+	"WjQEbIBU7YTiDDR/Po3NXFDPQ5aZvycxLXfnl7XYR4opQiWX6tbEexUwLXoD7ZdwByBTZbGWAkC5DNdZ",
+	"5lmErMx66jiZmRdFTmZkuTUC1nYnIljlov9vbR9i7xdtrOB3atORvgPhkLA3XjHpYlrfvGsx2va2f3Fh",
+	"5/85vYT9bRtQAAAJWWkv3FPJD5rTsry9rIWqZ2iPLINsMT/A9MPIdoMymPTZdjjmopMM3rk+3rj+r0k4",
+	"7Jb65Do8Vv2FHHI19EEtCrqE5WV9R2m/kffZxB6k9HGt6QRy6/qtB2feRmR4gdt/swHixgkvWsPr62lr",
+	"+jTbxZLWHxfGTU96Hbtn13bNn7bBn7bBn7bBF7QNlrAIBCVbM+9lbW+WwwIWTeyOxxYx10F5rJCfftiV",
+	"6+lKcu/r8PMgez2v5LpIH22UulWaQ0DsWOr1Ctu83nl22jzn3ln+kv/lLM73t0GU7ZTJth1fa/qj2mR1",
+	"fJTChPnqpFDMlZds+wZRgSh7kfvse2uqqYA1tTqN8Q5svXXLl3D5bWlNDR7evkBmz5dcmU2y//rdmo5M",
+	"r/UprCe5WN24YlOJFnk/1bhrY95aunbBnloBQD1ViitNLUQPJjbfKs2myWzB+GSidwWQUU9rUE+l+Yh1",
+	"vCds2xpoH2RcMUZwaaD7NoB+CFURKMC/vXv9KiMFm+kJOX5yQPJPn22PCGB+ToEzG4q1LYjLjqUtUHJG",
+	"1VBAnHMOwAWVMdAERpvXARiJvt1XN3y2L2e43H2be4iLtZjyCfyRL6TCr5nav7uyY5QnBbEbsXEFcqgP",
+	"CArbZuW+5qDeRng8uzywNWGC1gGx6kSlinbF79SKFJF4S4y4WNwWEFCJvF/+RygiW+OEN9nLO2xOhM8F",
+	"61hrQ7bhiFnY4G/WEWNW8o5+YNuS0i9pdVPIuQgpIced8joF9ra4TfbLZmsawNH6sS/IhaxmEypYsQIF",
+	"xCGakTnEfi0kJ+S1o87HCq6tDlDADL7fFBpkKdJi6yjdXiePr+JTWt3aXh5PJ5KP1j3KpuOjLeSd6WZp",
+	"1LBtS55jWS0mNtzBpdCduZBe+CZVEm9/ekp+fPT4e2LbXISeFJjpa5UOMFNzWztxyYu82e6KjGTBIuz4",
+	"kivNCrMhiTjaSNepdN2lQI8AeJojktIllFPQCmor5g4ZR9ZlYREk+jDnHpEqu6FPXbCqA2OpUTQBV9I2",
+	"7qCaaEkKiWxsjqkvENo4IK9Au1tZWoHed2b+cQl1Fapr33x3wEtX423jNO4IpcMjx/IXrDeDl0cQ3v7e",
+	"dji3Ai9nVSWrztkAPAAEDi+x0CfPCAOsB0dmY0gaiYpwetriUTlQYlalwxDtwXcQb/Rz1G0qvRYAj7gc",
+	"12WZZ5vSpyK0LOW8dxrXzKra/VL1QTFPgEbB9BFvBnVUSxIAqYz4ClwtTc9a2X5jhtz2chnLtPNoPdma",
+	"En7rmGu/nLG7lWa35uOBmPrtuZUvtuCua+8718y173S7/vaHRQBt9p/0f8DjXbNFQm+eC3YLdLRy0B9h",
+	"430IuQecjSA/OhQbWtagbedx46B0/HaLMF24fPfCKFnAbkJcx7JLcknPwJMKjs//YL04lZl4LcZccDUx",
+	"OhsbMT7TyhIZ7Q1Yv5OmMzFrsk+3CC/VkqbjrvTtQhPjCCzS3s8XF28IPnCQhp7lumRdQHkFpAXPZVV0",
+	"ODmTNe55XYnTa6rZRNaKnVrZeIpoJOal8BfLe3QOsbX/MMeo+N8Dh9lqzOgGLtEhnyZLYCFvCtuTwYKx",
+	"Ky62Msucynd1G22id8DR0lAaKy7t+AAgFfd4LpAYr3hRAB6pkPoSVIQGJmn8Kbaba3xC1U3jA3efGg/V",
+	"VfMDIML4AwcJ3PjQif34M2yJGn/ie8zGHwbNrPGph2JrfOyKghrj+GKY+NMoltF6g57IAj6yOkd07F4z",
+	"gQPwWR6XU1Zw6tJDJlKBPVgrVrQA6/wt9Z+Hf6ZlHZzlZevL6GwiXhd96kLhje2LwIsCp/P/COPhv8GN",
+	"6k8pghELx2aMVz+wMHs2jweB1myXpQRy9Ucbo5A1zjv+AkiRVqMJ99Bl7rRHJeVT1jzXUCIPP4zm4Hcz",
+	"fAQUHP3bkUz0UXhz9GG4RtGHC4p6ROtNFRftuIZ6awiLaoYPwhPgMBa0vATzAG95fLxaVmaqcHApx/sb",
+	"GGEzLJGwxTxlJrngxfFRb2ujGRRaABjuDwnimy0tAw0+j71DfWOg3mG0oJf010Y2CxN5PNxNYFvWBaDV",
+	"0pjYFsCL64wwOpp4bOxte5tauLTtKqubqMxKo/ZxRoAmO46r1VmQV2yBIaazDy1Qs2EK36m2jQRm+6O9",
+	"nkO3PWgLJJxSB/7DmReLRxOplpYLcqYaPXKbPQzi9uKti1traThgd46U65gQDUQrRiYUOvnJumOvR3RG",
+	"R1wniqLfJyevERLTbe+U3pIrRowEha1+3Ne3agQMZ9tBG0VZ1t1coRGDcj4eNNoA+/h4b0fJXsuqqlqT",
+	"jk4iC6cd9qmT8s4t91/XE4+0jbPYBXNe1bLl7qxx+6xnDQ867P1zoyXtJFvBbqGtokSABku484ksWbcv",
+	"dL3oiCtUMwtphko2CdGGSOPCLDr38LVhfmtuH2qnSQ3mOTpQLTNETFtcnt9NZLdz6qqd76DmtNYf5tW5",
+	"3OKb0t52xx766m5/al3/9FpXJFfFiFaC6i12FoheifwtTiyd1koTpXlZkgn9wA66NEB/DVLX+i06DTtB",
+	"BhG+2yh9gng7Hcll7hguVTcYCYQQicNwZsZQNOzLUBTYLLCxP+ydEUo0n6Jrry5LQhUppbgeCnRCY1pU",
+	"wYsM3hcq1QQLfYt4gZX60EkT6DUFwhFBiNskjc3ganfXyca7FO40P4+wd7e39O6qk07WtXjsd5uDFKqe",
+	"rsxaaDIxqB70xOleAeR2sq0+Jmt1Ajpr4ZmbWzKratGB7fRtdAPyaPp3OuA/ewp9sz2FWi0Y7kQGVse9",
+	"2zv+7HG0rI4E4gGsDZ28xW5Hvn28oFPD2T6HRhx3Olfnyb/TS/7s8fRnj6dvuMdTxwXuUpAaDLV5g1o6",
+	"ZragFScZe1Oda17slr7Z0gzSVgZE2mzCx5qOg06k2Mmt7elwzT8wQbD7vTFDZkzOStZRipTszfnapc6Z",
+	"fQN7q0dAHl6VXq5/zWLSdRH1y+zrM8Y4ZbOraz+WhrdvgaX9m29FD2y8lKMb35uHanpFFSMPXr+BNiLd",
+	"u/amgsKg1s6doegCieZhPVZvp9+X0LJ0Ydndm70hbeEIio2kSPmkHh61zX+fSfjQFpwuay29OFdZloZM",
+	"N5vsuJLTdMnphW8g1ADuvZZMLUdEXN0S2w/629L1pItkO1FNfpZzMqXiNqDgzfuXXWwBa++U1MKmE2wi",
+	"awIaxtIi2reQsLGwK8vB2V42MNWCJdnqu7M17AygG7eda+5+n8f/meG2VR/Khn5mqm+Qro8iCXTltUjX",
+	"KGvZZHwzrQjUj0fdSHrOrlasuox6C/STQb40fTXUuJwxARBUUb0F+BmhcxoqsaFdWo+MwIXOBY7YI0Ju",
+	"rauBGRk2N6iMy/FxVmKnwemlC7JinNJFO3K9ci1kPl892mdHCVcHVmfnfnb0sguNSxw+ObiSKyhNiFMZ",
+	"kPy4sr3j4CeyCo1PVrU7SaU6vXNd49v1RSX7wMoz9IxPZFkoa/Az5Uicu+4lR42Ok7ZkGp17NnMu3aDz",
+	"XYh/3KmT3e5SN3ZYOLwYiWmdgJAwdSmYrXvCyhWjxGrwtvyYBtHv45K0O+88kt3KCrYitHcMyNI3L3B6",
+	"C5CE01nOyFHfS5fqcJBoU9fZB25KuQg58dvyGdxfpssmGXLrOmPSueLPg99/4Zi24EQJGZ4OlG6DtgTB",
+	"O2LdJaludc2GczbpvDV8EIlRzk/r8jXk7GLa0Bo1767e88u0odtu3KLFJDZuItlBhf2WtEhMXWAgaUT5",
+	"Fm3BupccXLpR+K/NlDyuDAs6CzxRzyWEtxE80hqJoeqAi0hJM3/ygl0aAl8mFbdRDe8E7DdbBG8XsEkC",
+	"2M6Ugs0Y9+Z34HP3vqzobO7o1XXKC/Q6qRhLt8kLbZudjml1OfyLF8hjKddQDCyrSy5mtd6srV4E/LgE",
+	"jzX0OF/o3dNu/vxdo97n5fmLV4Ns8O79X87/+vzVRXIKF+YaLiqgrmYiaePYcpekwuT0Azm1JdVNTcHc",
+	"ejPpK1bKOWjQz/+231tn2CQGH03uTnrAGh1HexTjvtp1Xa2/cFtVaDZMS+bN+jFUcKy6Eu9LNoiKdRLb",
+	"2CC99RQTQ+cbaSVLKei8AS3VN+PwzqrDyj6yWzgzHLprK7chnYH1fLOi2cx+I7m8lLWuQW3p0NmGBJMS",
+	"snD9F1719qen5OHDhz9m5P3F04xM+aiSNjaTkfw/c/SJtFh6nBWwKIJc4KqVwb42s2/G3roYLtekkExB",
+	"8QD+4j5a5Jf0KpUxvJYIqtgHedOr8T9X5FrKYvOFKecWW6rkwUNbExA45oKgwJ1rcfvoqBv7kryphr42",
+	"4v1NgupDgh3HvKDnroyB3/MB4HCdu7cVdg/X/Nvl9w7sdF12f11P04GfC/ZRxw3qutDIUvrj6xn9vWa2",
+	"+ca4J8SroNON/RCqnhptLKFRpq4yjJRFi0/uaF0l2D4AJfdgcS7GumvGvUE3U0zqWoNr9DKpzXalG8sn",
+	"8Metyy+aShZ2tuswNuKRazCc5KBbYS2Gkr5dzlJXG3l4elHNcx+ETrRoZJ3zWeFZgURG51ahZUmuah3i",
+	"cGnPSioi19tTAjSUiNKZzzNSyjmryIgqyNG1wNdJRdTa1P1s6EXwpGR+W3A02XY5mt4wouSUQd4+EXIe",
+	"78NVrW6jXMDgfTPzYtXUNiB2QBqp3fhbSNNs6cx0Rq94yZPGqys84IpANpbZMUEKSa7YrbRFPJigVGEq",
+	"4HpQdOjy6U7v5j7N/armpYbm3xnEb21KYwfAFBDy8lpTweZMaTLl17ZNFtdLMkcW/UrRy5df6RjyFla7",
+	"ML+seQap+/WrU9a2YfP0F0tO+vcX3yuwa/06NpIbaWWkaahmpBb895qtjmvA25ZOchtyJpzcNypsQJ8Z",
+	"1RXXt+/MmizmMqMVq1LsFZI8zXz/6tCxQsqDBc80DJe8f/vLgbsL4NHAN/rxJ1rPBp8/Q9h/LBdHCq9H",
+	"oUKumJ4zJqyFBDWGIwnRCsz0OYUrztgMneJjxoorOrpxz88rrpnZUCrwB98pKFXNoARNq6HAGjBFlMSs",
+	"EkwusPnapGJ0NGHK/5ywj3Sky1uoYsSSxzB4xUaygkyVuavswkm60kheDYXPUcKiyULOhSv5GvPSgba6",
+	"dMehGIoLw6gLOQIN2nn/R1Loio70mY0FABs3w0DTV0idB+l7zQSrKIC/VnJKuD4gLwomNB9zIxpVPZoQ",
+	"qgicJZSGkKoumRoKl2DMFL8WMI998i//8pOspv/yL1aiZvizvVNAzzcEkCtBb9ilEcB5Rt5f/LT/wwEx",
+	"HAojSs5lZB59f/EUK1NjxxHCdv5nfkBeCwZvHQpiYQhn0D8JUnGDsfSDMZZsWkjBzE2tXF3wwxP4DnFe",
+	"fX4fhYbR15Crf4Y95c1HimnNxbXaOzADnhPIOXRZRkaUY3+ACVWkqGclYKQ5KNeM6Iry0tCkZVZcAI4T",
+	"boDhXTNqridRdVXJa6qxhb15M8zDDFkwNoPeilSQJ4/Md4+Ojki+gNSWn0EijJvanJXlPj4Bqte8kuIa",
+	"fn1ykoJ9xS0HGjejOvRXc3SIIJsfkPcohQPYsCiIlczk9xowD2hFp0y79gdARPZV6oC8QHmK38F9IRIZ",
+	"hH7yyO6vXxfhBXKOGdUTR9yPjh5h30FFbrgwt8DQHrYxddT3cA/eDztuHrZ7Dfk3in9gGZYxFx4HkKDK",
+	"KooIGi//6/MLcvjh+BAgs8ziX2GNJeHKTNS3IzRXdGwuj+0PxhWxiGzwfnMaDY5jhvH9w65uyft//emn",
+	"n575Zy0HgGft6n5C4D6/vkd7/srEeNAKT5A65L98JAuWHxAEo7BdOV3hXBO2M4uqwL6D5ZkTda7QqTE8",
+	"zG/+fr7/n3T/j6P9Hw8u93/7dJwdn/zwObezhM6LboqP906BMUKAw5KLmdetCgnbZyQ38iuPd6wWJVMq",
+	"QkN2xeVmRf6wVTjr73EvohYc+BDqG/6xH/bcBpwcHdtWkb/IEVwAe2/s5kXV0ZbrfzTjBfxsZTihLTHy",
+	"dsTJ0ZHZNZBBtke4LcnN8JeYqOZ+9ujoRzvP89GIKT/NkyNDTfAX7CBBIWllrGExZqbgiAPs1VqxKicI",
+	"Qom2VfxvyCrMz0j+cd8jV+7Dj3MzWcPScauNJm/WEjWRpeoGMjgOiLEIYHdLgI2qteIF5u7CrL5TxHsW",
+	"iS8TYQUg0Y5djb+Q2gwJe4kV/iUfMaFYUPMG5zMjUMkv+AU5OTgaZIO6Kq1uoE4PD+fz+QGFxw5kdX1o",
+	"36EOf3nx9Pmrd8/3zW9ChCOoDFGp1ung6OAYH5MzJuiMD04HDw+ODh7aHpyg7hxOGC315A/z9zVLwYgI",
+	"QktOgb/kh8Y8+yOHSpvjR6D2sALwTvHgUCaimem3+EUxODXv/hlGwmKvmTTLMaOdHB21IHroDIULl+Lw",
+	"H9bQRKVzlUpqRwDdql1K7aCCCzamtvQj9So/t0MP6R3piYPTv/8Wuf8GL5RFipaGuM1GfWD/kzyADduD",
+	"xLVrBf4F3x9ogUIHpwMhBbokcHs7jwJ1TC1rYFILpU9rH8gv/AMTTKl//iPZ4CimTFd8pDoP400FPg1W",
+	"267P7KMrzITD+MGchSQQArHKG5zeSBpeBHqoY8Gdh3YG3hRQyobCtbQyfJOi+BYIY2dUBDm3bZYWDvml",
+	"XcfKMzarOJyVlLdOt21qfU7XRMAo2z/Ot4wWVkq6dax7kpb7HTjC7bhb/e/NU2t3/JsCH8fO7o4bJ73p",
+	"kUG0s22PjS6qwAC4wwHc0mm51QP4X+aFax2Am8Ja5P0Fdvp/nb/8ZYOdrhgtbpfIcqPrxHIjM/xoRivb",
+	"vh53xaPVgZ0g5Y0yCjKodca6x8KDWqggdB4fPSR5jBAPquBQ5G+Zrm73z41pmjcC8i6f0NiASsvZzP7d",
+	"EGpGyZrT226hluZ4Zkf5F5VrIyq2TyhPqfB+Dj5i6Fi3FrHaRMJ9OD4ExfnQeuzV4acQN/t8GFcMJqnp",
+	"wtkI1uCgKtiSy1+ZZxDxRzdTUKof/Pxi/+RJ4sobaWdr8tS5OocaIshBtxZ4Z0FfeASry9Tgc7bySTuS",
+	"68Wy8vm/YKVXjyfhIvR58BkfjxWUH+6OgLnSsrpNUfA5OGKdZ3aCD26FoIN79e+/fU7LeTscIrh5iLuI",
+	"vO0DXfSNFWaf1yUPm0QNcCr2coRg1OEnj6rOi88r9HOLTKiQWR2AIydfROHPk5LtWcAU2NnJB5yGtC4X",
+	"YJF3f+KUxCgK9oSjKGDHIUNZ4dpn7Bbe55API9ARiJRsPhJAtiTI5R3TurR+dQd4EiEYVhY/UCoPhGYk",
+	"ovVCZmQi50BvsrS4g1wRXrDpTBoSOSW5qkeuE9QD74cfigmAFqLPHELX15IpIoVFFUP5DOkRexnJnc/0",
+	"ARaFEyE1Mu8RqzTlInoPE4Ui+Lz5pQtkwuBD4Rd2xdAGylsgLnnHqw7IuXXpovQHt/CPJA+tEPIsoiMP",
+	"qzsU6CsLews/S/dHyFO6REQCjXsJIvcvsrjd2pU8DyM5pI3PzaCW7Xf7xZmC77uEkfydcoh39BZdxVcM",
+	"qumh/HkjfmHrjz+vvPRIDzu68E+NuV8QPoXWJpqVtzFAAAbhAjqQDYjBrT1FjwF4721kFLU8jz2qZtZ3",
+	"zTWh15SLoXjw7Jf9kz0MIwGMIB2Be2I0YSNrB2iqbtAlHgO3yhYoiXeB+uAa3L0MfffwpqFoAhUSPm7m",
+	"8Gao8iuXL2PeNKU3rFHHE1Wv+0tv9ETIPC0a938o2gwAw2fY+71508Mtz9r183OqbBE1/KTd68X8QBCX",
+	"pT4UULEDTza6qaS5B466a86Bo3whrmFHTyqRbtPPYuq2DQwWKdxCOO+UnzytpA25BGFkVDG6I25iM4d2",
+	"xE3+EliHWwXgWJ0CrpjZ3NymVeUZ2mlA0wcErBDDJ7puCUHOcUaov4NDkbqEDSGMJe9Jo9xuxI6vQguz",
+	"7SsVoJkvNQU2vWOS/yuHQuQI7Ayo4y7kPuYl27exv8NPtgZtmVn0qzeIIMd77sJsFM3Mko21UXDR/H+0",
+	"Zy2mZC+xtNEUwUXt8IBjUKr0EeNs78dsMtvji2EFsW3HetrIm5lPuPjYeMKMgc6DN4qHTSyEzBV4HPpC",
+	"tDMWRrIWGhJCfBIMeiQhGwd6F2PCA6bbdAe0YD47JAI7QgcB4H7smAB+4cplaMF4cPyyGrHeLkA8fnuG",
+	"zid3+CmggX5eX2RZp5mTWC6Du6UTxFkS4AS+bWRJ6AkXN1xcnxLMl8Am7lZVtd9lNsPAPIHpNS6lwuZj",
+	"HJDcdbHIh8JqcqqR9wFJHzfs1pbBm7/iFDI5F3ZyqKXeYm8dp7ZgAoNhVEgNQKuYXTczvP1gKICDLfRN",
+	"NNpkqaSDrIlhxEAPlWAeGP6cEqJY0/vSY37tQoTat2MC/j0LUA+61hVhxO26R/vzeWGMKRJg1tz18q7x",
+	"fhIz6QwPaJNp4PdUn1x0nZDcw9caivLuDcBe6vCqhGYDmKBp6btitKBXJUNj8ce9A/LGKicegxyeewAJ",
+	"mVesRDeM79i9h54nBS3lXfqmTwziiO+MKCjfKe/aBUH/OKkp4o68807fFrU9WtyrZ4g8tWNSwFGC9Rjz",
+	"Wnu6q4RtUkQCo1joCdtkFM5gBY84Mr8oZgLM6CQtDzv3cXu31qPKpG9t3KZ65zrR5mezeaxgM1mXJTIC",
+	"g/iCrK4c3K10oR4R8P40y4mAoCiILbOaoXBpcRlhpWLk0dFDkvv+xfkZoSNtrAH4uXK647hirLzNSO7r",
+	"kPLI6wupyL4YKaplOh2KktEPhlPoCZt6ezDVLhwjIgiKTXJX1QMunoYvRteVMEYCfo8+YMM/rE/ImKAe",
+	"CtQGWYCVHB/tRUnowHEsE3OME5vjWSPoqrTobEd7B+QdpteQ3CEE5WROb5gaCotqY/uSKNvSYK9bMseX",
+	"bfuSuQF+dM+Sud8dv0/JjKbIHa78MskcO3QsLv36+nCLRyQ9OMY4xxs8MQys6Xb9TiUwqZr9S13CWeZS",
+	"eisqCjmNfLUUPbVEjr2/1BpYOXkA5UUPj44y0kQNB8ePGdH++KqUoxuFJgfUBBj2kjkcyo8zXt2GEh67",
+	"YeSaGcV4KASbu6wNdA/57HItAV3LmP5ZAtbU3npjExpGGF1QOR5DqZydZOTbOCUnR48OhuI8+GwRZMmx",
+	"p6bX1gzr2Y0bv5ONHZALcLUVt86LaVFtkg4v2IWdO7waQPKfLVvYEReIewQkOIGdTIHb5L2ETVB9IEoh",
+	"sR7FkBHwiaReF5GJpf974Ct2EYGctxFtSjOZ2I22NMVmivDqpTH7Gz1JPd+1QZlQVRUzCSxiNZYprSgU",
+	"bM3otVM3vt87IC98PZWqp8ApANvX0bMVnpRcQ4b7eHxAwE9nnR3oTufjcYBfgAFSt8IsIXjR1NopPL0z",
+	"cp5iyd/XkWjThrSH2sulWTf2xC1x3IfuPG9iWnotddqA9t+1gzGRg7Nhalozg8lVRNtfgfCAr6TyEO1G",
+	"noBAowQLRkHUUjWyMhiwjzPCPo7YTKOQyrWUZe5fOxQKbkjFoDjyik24cKnLkaeHK1UzWwkJDqkDkgO6",
+	"txfJj48y8tgC/zMO9p4LCu85TymEg80uD4V/u4QPAiZzDjfUvfXk6Mj/OuouoTSjxVlAUAeNn2LCJtau",
+	"2Voy7wu7YkNBxa3z7B4QzMYt+AiM+6gu7oFfGNYh4XyyMBh+jKNhedOjkxNjF8DpIdC4tYCG4jg7Ojry",
+	"UwcdRYprVllsdHNXuagxlaVRUQyFm8/paOIPwtWGLXosNCkhxnXqsuoN7cuqMCoCBMJFBq5sc/QYana8",
+	"NrP0hDQXalzjBgYQpzOHwTVy1eb9OiDnWlf8qtYWWPbq1rprgP+LG6xDrGCumQ39X91Cb9KhMKbQQ/Py",
+	"n1/sP8mASR/Zf5483vO76tberB6V48DEzxwGAtd+Y8DvZI5L1ho5PRXFUOTmR5cS0S1PiTFEcquNwlfq",
+	"/xRSGKoqS7sxU1JIH+npkBEvQzeDP3M8/9lzPNfP8NyK0yZpkHnAhSAq3DXBSuoMKblyNY9AyT/uHaB4",
+	"CLk7tShY1bLmjBWV+Tt0TWcqw0uE9xh8QBgSJj6zOueuXNkXZMqKX4PB4kosuSI5RDluwaRhZnwrygT0",
+	"pkNbqbKdj85sbn6zTjNolVdUjybeYHIxjJEU45KPdH5Acvsbw8hdUMbJDQdxlVsE7BjOKxsKkJiXhm1e",
+	"moUtAHVlJDd80L5NlsWl/WeM651F8R3/DaJAEqqizrZQrj4UBZvpCTl+Eva+M+YTIjuuxFn0XK5LasQa",
+	"ZyMgjbCsblRDAcgVFVzzP1iRn7kGmoaZKrwJjZiujtKj7Gf5+1fv3r958/rtxfNnOZCe0d/Pzb5i7748",
+	"9hFHAOXgZYZngovZLjbt0cJAVsSHdxhsOoexvlC0CQe33cASbPLXZvohi7SIzJ2gN7UQ/wI2asecFKcd",
+	"9DioCQwZeFsOVYUYsWMiu/GH/SKvzcUtb207Eetz8tcHlN7c9XfLiURWySsiagvT4CvkAzsNTdkbqh5E",
+	"tCa0GApFP7ACHfT2RCP5BJEuCGDBhXvUdGDhPNHnCfnKdZW0fN2+7fhGtbv13fOdajXXS1ynri56O70s",
+	"F/SG2Zy4CSPM9VHa3XVBq2epU8eapPhkhpVvkTVKnb3pDdAMeY8vLmnQ8oIZYW0irghtWYn1zMVvsUmW",
+	"YGfhMNrtyshYVlPQHWz3KbRa5VyEMcCoVZqXJRYFYpGAGTC4rW6ZPm1kdCnQlRAg3N3OkgvmDFS4x7Wx",
+	"je/ia7LmwIKm2HJcwlNg1cHLoCPM4HQAMC8O/8u8MIY4w1O1FHt8FLXZfLyyy+YWjY17sCFC87elVgRS",
+	"8n0ZEDjaF7Mflt5+Z/jvB8O/O0OuLAwbgMvWdswmSfp5eOfOvae7pCq/jtWUFbbxPhLrgLoMHwveUN9z",
+	"MiKx6Gzv3Uq1ZSTWzWWVEzfZxYISYNsYUMPKa1mx4tTnAWEsBq0MXhbfqUgwWgA69C0d76FhCo+haMkd",
+	"red+fKxXs5OCuAIHLB+flJDMdzkjdChy21Qq5CEutWcW0+uCSUPO7TThKKVggYoIeLo1n7JsKOycfiS5",
+	"//7SA7fa3IID8qu1G1MTtPRCsNk6quKxyWdVyFFdVVB9FwnN2Atp1F67RS3xbJMKDWP4+cX+k70DP42m",
+	"MW3kLvovImsaPNRD4fwaGclDX7E8Ti4Bec5mAHGJlTottwN4IiBbBT0NWXvbvIfAoWkNhRHVHnv2h6Sh",
+	"CUN5ZrAjtdi/32Jz3rNaHJbXkUDhN9EWSRlVDq+xbXcOJ2B35sz7nnw7aAihHt/ffAWbhzkbOTVhtAAG",
+	"92ngsMa6BrGPHvrn7Bg7qyEEWqZwR1FdCK3X+jPzXmo/5C9tT9RfwOu+aSnvIc2XO6DNQu9LtmOSWYfi",
+	"eC/pgkmZHudR+QJpJ4nO4jwVIxKWZdt1pqkscPih6MXiwW+4wN1JX+YOcPS74esRTP+Oc18QUz/NDc3+",
+	"fB2Me9ksIQ+rrr4Vdq2RavpezDZ/XjTBDj+5Dy+DzrJRpYsXj8vzf9/20a+Zb8VY1eI7haFdwLQ1CiLg",
+	"UDrwZ4iZGhXcMQKubCqur30eCrYIy4l5gBa9U08amrBN2LQVd2Ffonq7xLVmorg3je2L5Lv2V9jutRoF",
+	"8jm3qsdoqm420lgy38KyjYx6BnVQxZQLmwOoGFME0lzOiWGN/FqQPG7RlFuLbiiijxeMupPObIELWMQK",
+	"J99rUd5CKqjy9rAfrMvj12q91Y92XH+X5AQaSak2DwkmBkYzGIXg+ZS6a05RS8gFCDvfOa+H9vd1qYmu",
+	"h+JyNdHs2b2oiZag3LXCf69SCZNqXVzK0e7mkEePtgPZqMQ14Ibj2wb4P7ndhhzLhOytGwq8dkBMCHws",
+	"wMlP/e3zGuQjsuLGxSoj9r9IewVsmWWkM1J1s5nOiMNAN8wdKY2h9+k9ixVs8dmhRAIQi+0x8mWVyCWz",
+	"BCWSqpuvXInE4zVaJJLRGhc5FoyHn4CMe9RqYjcNVzKZOUsOuyJYXU9ljd7iRpgv1GRey1DY9Obp/g8Z",
+	"OX+W9A/gZPwt+cpqJNff9mXVkXAIHaWR2EF77brI9Mbd302/n3LITY5hPVPIrPM+qiDXEp1D8SsAzVJf",
+	"+uOUpgh7ZC7r0rdjD93JfCf2dMEQ3MrHS2oAdyy3vog1tIqY79MGesuMSmM4qZnJFcvc2RpVuhbuH9vj",
+	"/IeeSavDT9hSaCnWzU8ScHChTp4GjDWoVFOWdWFy5gLCmo8YVU2IKmhfLAxHe7b/PUiEHxAjZyhyP7tY",
+	"fZsyKpRVAK2yMKeK0NGIAU6AS7jwJf7QvwYyOGzFYQew8rkbbbDTMjOo2e2iOFvSe2+JBjgcmty2pRSP",
+	"A8G2ddZu+GqPbHN3JE9hbnF2QpuSo7q1jSx+Lmw6HhSQQ/MmsCXS0YtncSfH1aZ5pBq5ikEYpssO9j1d",
+	"18Lm8s0/vy372E1/tY0ctvG+4inRwWFWXZPx7grK12seHcRuNPJVWnvFPnDg7MARZ23gk6CMG+PZvJBg",
+	"pmhJDf8GdAawiHiR+XeRI1viGt4DmvyeAwUy72kmPvSrVe4GS3ljlvrVWQEOISZmlSXdECUFGkY+v6DX",
+	"uWuJOLZS0rzzO+U7FgCzegKOC9hLl/Fvz895PVqHkLQR7LauR5Yvxq+kYC9RTdslS4DZdYhIs7qWhW72",
+	"bpV1Ds/AKx+mqOcdKAhuz20F5IvxvlnwPqw4R3/TnYa+B5FuU3E2os7NzaM65R10pSUNqJdj6H0PDkBM",
+	"wjVcx7qGVDgA4E2O7o/PXM9OtKx8XU+oIRHsox6KuLVHaNppbxEvbG/RiHN9v3eWaAZ3Tbmw7xZGBYAU",
+	"KZKzjzM20qxwDYDzDKBDbZUp9ioCorH04p2JdgJ4xwENwqxZYj9PNO3dzCNb0f88PtJsKAT2xgcvaARB",
+	"fIp8FS6/3ac8I4+OT/yzBAmSKMoB1MpswI8IOQiJV7KaTahgxaXdosuKjVU+FOhn9Qd4dBT2EPPhprS6",
+	"YbZyE7UbKMxCfDtEyL01AsfWH8BmR5DN7bKzRuYarseO5xcWOWoFnamJ1PY4D8j55hLHHMuGjDFmitu3",
+	"js2k3tEP9+7TXcWHG8ZxcPDKCnWJr5RXmp3cUIIv0ccOHZEurYxwOFSebpuYN3now43NPAUEIc6gKMLq",
+	"CFyRfDjA5pBwO3gB/2Cn+JlT1vDD4SBv6w2YGbNacVjiDzI2kCGOp27NX60q4Wb4zu53J8yT/X6XqoXn",
+	"Vd+uetG2I6Lr4z/amZaRDkJeyeK2qWO4clmsEQJ005KKm4zkipUowjX7qJ339epWQ17yyeMnWIFrfnhE",
+	"/vt//xfJqRhNZHU5ruTUNWQdCveplgDzBneoAefQEpIAXxXrPxDwZR810fIaWo95UAIqfF3eWNbVKXl0",
+	"cjIUuZPIUKZzyT76zidvntq0mY/Ahm/YTON6jAkBf5hHjo9BMKKqkVumkWMr6ljDCNl3Q7FS8hrj0Go2",
+	"gZkJaQWDJtipoJuthDpwKzKHAjWvKEkPjsL2YfCNeKEG3Cs1ro+7OcsrxrAonBWZrV4EaTSSQtVTVhDF",
+	"xYgFlW8oQgk6FbfoTcQwrk3wX6aDmHU8vJvGgew+4qQ7cq/bt3+ZyHAfFnxeFCsiww0G2tQ7FoLGd+Ch",
+	"2ww29174ktVtvJjsqwtcnxcFoe6+ri04+qheh3w6k9UGDW5WSpn3UFhq2HpR0XHURxwLRgkvlK1h/Udd",
+	"2GpVrhUrx1GGIraSB2Xv1Kt6eUZyWkJry8tZxRSAMQDLt/klkEiVV+wfILlyj4YIiKPY83xMeQmsy8zN",
+	"IecgrqEzMEEMYO0QPgU6SEnhGRvBHApZOUEmCBcfaMkLJxTCDBxkGqIZgW5DNTHr8xYALfB33nHoBB3O",
+	"I0gjJ2dWiCOyLWnkxmtE3Nv8e73YKNJcSxveIRN/gTT+ZZg4Dr4eogTQW8Ap6GBzO2U9OG13d62W5GNe",
+	"u+FFn5zStiLF5in2qN2nothXzFC9zbixDqtFv9OZubFcqagvlINqEKOyLoz201uNazhQHgGDmNJyLCuj",
+	"L/HCG4duNY2bk/JDp0MBd75mIRwQVKWlkbeL4MwNWuKcKqKMloilXangm+VHg/btumuOrJmPc/O5ukk7",
+	"K98kwUyta15tMlg6QXN+VGNl/pNHg0Sh/pc2um28Zheqz+f7SQTbVJPZXbzcMemlSUub85vewrjNU4bC",
+	"Wum2l4hLt3Xm611ZTtLOzIbijiwHs57uzTr7IvlPfa7qc7Cov72bCh1OtKsXxCSXHVgfPtLe6fl908w1",
+	"iZDauAepO+gZvHWu17d+1G+6iDZeSg8cFrfoewPL8FkUTaiD+4yv9qK9w0+WW3dn7yWdcU1GmhkzD9+Y",
+	"egj0FDtOZ1qBO83BPVFNdy4dfn8/6cje0v1idLL6Pptd+5tVHtcmK/MZu4tvZd35dTYWp66vhAvYw5YH",
+	"yiQ+dwkSS9883f/RhvmbmQBcq3YjKBtDTjoKrBtm4Xb0T3IiFyFgDzIp3VzBbHM67ekLRXa/UvH+V+l7",
+	"wYb7t514bsXNGPsOQ+FO/sR6BSACkO51DR3PLKqRIrQoKqYUpEU/2jtzpQQl88TfUIMhS+U81UvL0qM1",
+	"yhexiTyq0J1y9RTTb3DPdtsnqDnI04nkI/b/54qBpxOJtbWMWJpN4H5sXh7ggQm2Bvvyzr3xm1Za7SpW",
+	"66tuA+9LXXXjJbOVd4P/sjJ0ElL98inlIm9wKbwxDhMGuptZOrYsLQJhM/JX8YJdmt+4DnERslpAK8p9",
+	"tylINYPq02UAbTETbM8SET/NZFzNFvYGiKHGGnDgcSVXKEBOQH1vXoDsVrCyBvlOTB2ndC+N375MYLpf",
+	"57evo3B5xVyNtuu7UX4b5ct3bG7XJauaqGWugGmHVksfAKzXopHxijCVKsKxzID3+S7A1jqx9VmZTVyG",
+	"JBZF2EcKPXgaVW7c4SEYjfFk72woqM8kNmZQGzfHPAbo+BhqxkTtBqSW4beQN4UoHsBh/HCyspiQocYO",
+	"spHPSEXn2MeFiQJD3noxAdyn+J6ckBx34FJLeVnS6prlB00PM+Yh2+XVIRDv83TCJgjrU4MtcvbgGWRV",
+	"GTV7KLgCTzbkESlNS2a7JTl1OeRDruXmPn/mAUSd3JjWSkM3oTjQzwsjQIwgsw04L8eyuuRiVmv7XiET",
+	"vZEJNbfUy7AObDTX+yI48N1Ttqcq125WuFMAbQ1+eNe+1K1x78CYusCHL61Adi/LCeDMuBIVc/++U0PR",
+	"Uj/jubZeECVQgXFzQM591hzJA1Vd8kLlNqnC1oOG75pmOQwTfTsqKZ/CUVmxOKLCNjm3X+GRHUE7dVmw",
+	"sqMf7dlQrNOOg2zUjeM1UJ7F11enNm7blM9nJI0WkFBm4E63c+vaioUt9o2xXuO0O/90qNO13a4xQwXp",
+	"5swnzTk01DhrLlTvRmqK753EKqB+zkpoDYZIEKSbdBWhZvCRFIXtCiqkHooZrYL/ZwSRLa6kSHb9KKZc",
+	"vwFeszPr1Lz8y+gyoXo5mWSGPazW02AaasSLgk1n0sxz/62lklUaReonW8+x67XuA5I79SZ3aEO+1Pqr",
+	"1pZgBYTaxntWWVi3QHstjen3mtWs0+CH/J7I0jS7KeeQcBKVMTiugX3mInkW9/r1DeUSbWpdHgt27gc+",
+	"HVVJOl0GuElcGWZrsHy9w08RT+3PPVOBjf+AXflqqxxweh22AZzoLusaYIBvuKgB59+Bmov34QtFbPrY",
+	"FueqzR8yclVrcxGMkomqGvQXqStx2ri8Vt/PAd4VUOEhxuEg4rWUaHqAfyNc46EI93gD9N4IIbSSc8AD",
+	"rQybFl5d48pxCsNZlAQtDDQVYN9QAVkLzYH8hKvP9FxMjGglqHa+IN3Wyo0qCEuCegGj0WisDAha61D4",
+	"14FSNIL4zflCH2/D+4wiOK1HE+v4tZvq9gHo53IM7ntUfxT/w7UitX1V8jNvw2Bztdi2gsgUtS2djKFl",
+	"lKXHC3qjeQRhoxq0sI42iFPdTBe06C/uBOdUDYWrxLCFoIa4/LG6UowlZRcbKJDRsbWpIK1BknUVSOC0",
+	"xY4USHz5n2rkn2rkjtRIuOHFohrZQ8itr0QeYm+PL+17u7BtKH2UIVx5RkqqNGFCV7eZ62lNhW3dVXLB",
+	"MldoRn05giuBNHwa9zPzzU6EHIoAlChk00lmoVNoWbIK0hAy8DoEPgwOp6ksvHgA14STwYpUUk6tOD9D",
+	"UYXCkoqhgEWgAoytnY3m/GTPCcdFFq8JLef0VhGOrVodyCoKuJLfMKtbg2fsdOGqI04CuNRCeAKm/eb1",
+	"uwvy3//P/4tk0G7x6tDyuFp8pWfjQxHp7kkn4Vm3muHgE1tWRdYUxihGswbOWFR0cycHTEfL0Qvp7Iid",
+	"SY/zAqXbfQuOTgsECtyghon2qvFDZbwRQycvdGioh4jz1NIcmTKmo3ZWQ+Fz6W39J57GhiV0HeJqgcFU",
+	"zNa3VHVgGcyWfdkgHxRVMVqVnFXRRXvgQVDDRjNRTwenfzdv+y1bBMC+jzI97IKu46aS/nR2LjjAkXCP",
+	"ciMJXwMMFZzQNvSA3NCxfytKke26kIxsGBGO3yxGDiyRg0BAdQk05ANQ1c3rrD8DAkRScWywr63z5dYG",
+	"nKdSXEPXecXKD8YUs5q/hbm54gKDPwrAcDA0okAufG8dKrDR9s4gP64WQkVJB/WW2WPFYCY7546vgbC+",
+	"Ftb4wikWZlad3O/rdJ68sbENnDAXPoKGd3fXHOKTu51LS+ugmwVcUN91aETFiJUlkKyPGxYSbEHzCKQU",
+	"Zj4Ci4FEK2sQRdR1GzH36LHDsCa/TvhoAoNxpoZiRAW5Ys7yjZo020uUeXMdAQvOQikf/AY7oGDjEljp",
+	"qvtjxgFCe24eH3wJcn4b4T19O4SMs4ZzsDv3tXn+Vj8MZ76qYQ94sVDnnk9kiUZRFuL0URQdne8rL4h2",
+	"1+u71EUZivRNWUg3aCcZ+NfamKy3oIIh1EwmIC6XYChSyQQAwZoQ29zIMmPUOfFXMQjQgqNqjkMbnZMV",
+	"3iWFd9E9B+VoKHOhdD6WufHz5u6aSw7GSdYY8hofTV1zD9ji0tr1xNh5i+V5LVdjh7ZxFzEeudVWNE8q",
+	"rIcscKEdSXIY4ItUzHXyv7hM7pthf75Gzjcd34gROhEub5jYEIG5Yh/kjYX8YR9n5jBReYUwBIJaeJLG",
+	"NjAWYQNTKY66Ok3inL7tVpNmDT2aCMFS763ZpNtYRyd0NGKqMxYNDXy6mwldtE+VB7Bsa0ejvYQOAMPy",
+	"z1BoGD3t3c/n+yePn3gMLE8S5JzkhkRDaMv8DQMNxRUrpbj2XY2jjkQ2my4zX4VWRC660eg8JDBSIexb",
+	"SfRSaAyWl/QqJBgNRTPDCOCjanEj5Fw0WyJ1djBa0ljITGBXHRrMu9cJSmwRRwkT6HB1y5r3mAcyoiZm",
+	"L40p/s108rHnttZFarDcw0/w/1UG0U+VnJor5Nqr2wvXalAC9wYVAXjpsnJk5NqB8FbBdL9FLr/zokwz",
+	"yqY7u7ZWbwZplOrWFRxJXYk+DZZsbBsjBK7eAasbP9oAsDsP88Zlx2FbJ7mutF9b66TN+p6ufR51taJ9",
+	"6XM0BnwEyKY8wAQjVGkX7U9l6wIyITxpvyQ4XTR3ji0wIPa2N68dCkSk5to2f/A+Bs2nrON80/1Jd9x0",
+	"+Mv04VnRg/j+e5HerUmvA+lZBgZsn8l8Jj+3WTuKXNW81GRcySl+i9tEYoBz+BGd0Stecs2ZIg9ev9k/",
+	"frR3QF5BZZSQlr0DTz8+TjcL+1sEJrSjo/Ul3R1wYVUtFDFK3VaOtXGSzff/z/g4b5Vm067DNKqdP0qv",
+	"g22xDvLX8M5v2jDx61htnIRtvC8DZR5v8laMlNxo/qmubQ5suBb895plGDOfcxcHCmp8SGVCVet4SZ9Q",
+	"v7k7Yvb+/V9GrQ/LW6LTN/oYfwu6/Dw6tPX0+eVD2XelkQSqDxysVmM4H0R9pJDJLWLRBfaDosT6DUIj",
+	"Zpzw4g/fC0gvwdvsxBCv2tXn0auw+nzxTedOyTUyjWrfqQjfBxp0vBInfdO4ejHaSlRXHOroPGxQA+Yv",
+	"9bo31lE8ZqwAeAkpFgBdotd4+KjECl2MH3NnphKw/qjNvoK8Hdu0Lp6WTehPnBkmNriMXhr115MYa6K2",
+	"w4ntknJ1S2ZMzkoWvR5deR0vp1aFJYV02fVUhM56NqE0vCxqf5U+lijTN86ujl7hTJ/EC97WWMfuDaJQ",
+	"TB9hIvqe8IkZhO60wXE45mWIcEMsvTQKuoxeOuFKy+rWmHP/XwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
