@@ -957,7 +957,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place, the only order (DL-13); a combination may have one below 1.
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
 
 	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
@@ -1616,6 +1616,67 @@ type Queue struct {
 	SessionID UUID `json:"session_id"`
 }
 
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
+}
+
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
 // as it never did, and the last one when it did more than once.
 type Receipt struct {
@@ -1663,7 +1724,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place, the only order (DL-13); a combination may have one below 1.
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2140,6 +2201,9 @@ type DeliveryID = string
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
 
+// EntryID defines model for EntryID.
+type EntryID = string
+
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
 
@@ -2416,8 +2480,20 @@ type CreateSessionJSONRequestBody = SessionCreate
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
 
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
 // SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
 type SendNowJSONRequestBody = SendNowRequest
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2589,9 +2665,24 @@ type ServerInterface interface {
 	// GetQueue Read the queue of a session
 	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
 	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
 	// SendNow Send pending entries now, as one
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
 	SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3797,6 +3888,78 @@ func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
 	return err
 }
 
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
 // SendNow converts echo context to params.
 func (w *ServerInterfaceWrapper) SendNow(ctx echo.Context) error {
 	var err error
@@ -3818,6 +3981,70 @@ func (w *ServerInterfaceWrapper) SendNow(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SendNow(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
 	return err
 }
 
@@ -4035,6 +4262,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/send-now", wrapper.SendNow, options.OperationMiddlewares["sendNow"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
@@ -6836,6 +7068,203 @@ func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueR
 	return err
 }
 
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SendNowRequestObject struct {
 	TaskID    TaskID    `json:"task_id"`
 	SessionID SessionID `json:"session_id"`
@@ -6867,6 +7296,121 @@ type SendNowdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SendNowdefaultApplicationProblemPlusJSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7426,9 +7970,24 @@ type StrictServerInterface interface {
 	// GetQueue Read the queue of a session
 	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
 	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
 	// SendNow Send pending entries now, as one
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
 	SendNow(ctx context.Context, request SendNowRequestObject) (SendNowResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -9312,6 +9871,153 @@ func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID Ses
 	return nil
 }
 
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // SendNow operation middleware
 func (sh *strictHandler) SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
 	var request SendNowRequestObject
@@ -9355,6 +10061,83 @@ func (sh *strictHandler) SendNow(ctx echo.Context, taskID TaskID, sessionID Sess
 		return err
 	} else if validResponse, ok := response.(SendNowResponseObject); ok {
 		return validResponse.VisitSendNowResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9629,315 +10412,336 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37chu3tif8Kih+UxXrnNbVdnYi1VdT2razrXPiy7HknW/OZj42yAZFRE2AaaBFc6f8APMe82TzJFNY",
-	"C0Cjm2iySZGyfSb/JBbZbNwW1n391h+9kZzOpGBCq975H70Joxkr4J+vbuit+X/G1KjgM82l6J33rjUV",
-	"mSJjWRA94YooTTW7IFqSISOKCU2GdHRHqCJckxGdMvLk8v3V4fcHR72kV7DfS16wrHeui5IlPTWasCk1",
-	"g+jFjPXOe0oXXNz2Pn9OelcZm86kZkIffmCznC7Mz5ZmQxeK6AnVRE8YoULNWUEKNmNUK0IFYbTIOSsI",
-	"zaZcKS4FeXL58vAvaybDRDntnf/DfPxr4qY2lDJnVMDcfpYjijNoTuhmwsiM6gmRYzI385pTRUYFo5pl",
-	"uBM/bLwTH5guFoeXY82K5QF/4XpCnp39SKjIyPOTpwlRbCTNEWlJ5pRrM1r19rEsplT3zntc6O+f9fzq",
-	"uNDslhUw3i+//HJ4WeoJE5qPqGZtg56cJmQi52YgGjyOyzw7O6iPvLyu/+/wA/u9ZEofXmXxneSZ2Ueg",
-	"swIfTeCgRzTPWfGdInIuyHzChCG2Cc0IJfc0N78SdhrPNtztz0lvRgs6ZdregktHOS9yzoS+ehmfqZ8R",
-	"TpmKiuTMBLh5ztBFL+kJOjVDjuB9A55tSA0tdPBO5AukuAlVhJJboLmCpIr9nvop/F6yYlHNgcK7NqWP",
-	"v7KxLNj6KagpbMrqKQzxZZvO4cWEilsWO40rPAAy5jkjI3is7QTgy81P4IWcTltIwQ0+wkfaBsZvtxi5",
-	"LJSMHH4q2Cc9GMG3KV4Zw4ZuGcHtxbvwl4MjckmGFK5HQmQB1wSoVeoJK0jOzQXjijw7O2s7Lxxkzc1+",
-	"yXJ+z4rFqi3K7DMte+S+3nyTXvLxWEV41oTBIvHUlTkiRuaGkekJ4wXR7JO+ICkXORcsRa5ChyDRnry+",
-	"OjxDThLbkgwGDCf13wo27p33/p/jSrge47fqGKb3RmYMJvvqExuVZoartkqVQ3prJsLc0y2b5h4c+Ac3",
-	"376r8RuqR5M4m0uNUlBRWE4FSl8j5RRjIiFcKM0oTDxln2ZspFk2uGeF4YRpqAvA9FHdqBZwNT7E0dfN",
-	"8a0UrGWel8JO88KLBqV5nhtVRWQqCVUFrsjTk2ddpmUG7DS3n/mU68hZajZVZMYKvJfuQraQVA4vCQfK",
-	"2JiWue6dPz9JelP6iU+NjnJ2Yv7iAv86jbLKN0wpuppXTvGRFqqy325OSnbklh2x31abUieeQpYiU2n3",
-	"HdpoU97nVPwdqXJ5ZvYL3BtD5AnwqxGf0pyIcjpkRctWWULfVMGDpS7PAz8P9uc5UrRgHFgZKEZCFiSF",
-	"3UgNOd/yeybaNg33NL5rz9dv2jUDhWYlq2KrdB777eaUdEPV3aphNVV3LWOar7YYUN6xlQvV5oGECImm",
-	"B/xJuFYsH7dNxDyyxUzKYvVEyqJtu81Xmw742TysZlIoBhT5vpDDnE3NP0dSGHPM/JPOZjlHG+h4hk/8",
-	"628K71I3MejeCyM2GDgZU56XRaXCk3QkMwb0rTQd5gysHWWMv/mEjyZm/YHl2jCYYtOwTx+Hj7aYPqt+",
-	"vvR8xKxZ9fvas59hL+wGge0xuhNynrPsltnHYO+zjJudovn7Qs5Yobk5qTHNFUt6s+AjQzGa8jymC1Ft",
-	"NtO83mg5stSE6wuw6mdMznIQBQ3SSHqy1EZrWqvhWNXtnX38c4K0H7EYUI8omGLFPVBTQmiuJAHDxFwn",
-	"kjOqYrP5HBL1P+wA1RQru10Of2MjbSbhTTkzkeZG4ZS7Ls28zopFOJI8fzfunf9j9Y+twOt9/jWJqFa6",
-	"oAI/I4WcJ0SUeY7s3vB6RoDVG7OWigWZyoKB8mCeMhfCXeylRRetvhOnEHNU34y9qjXLKpPBOUqaDhDc",
-	"eaaMZhdw9M778PHj1cuWTbCvC4x8YnhZllh93BoqZh9uLeedFXI600dmWkrQmZpI3X0q1pRT1+6X8WlZ",
-	"g00RqsyYC0IL5mm0cVQgi8ACFhKUhw7H1CBmT40VkQWLC840SuWzGRPZtaa6XGEFeZ0P6IrNjTUIVAC/",
-	"Dqjg9dXhj0AF1inWs86s+DQqXnFpX/SmuiX1K8ezdZcN6STpKfZ7J7dA0lN+1aveW9uh5t6DuDQj+rdF",
-	"N1lrNp3pnTKSQfcdcYK90+NriQtVBPfOFcvdTgh15v1duXxshugPuoGPvQO39+LDq8ubVy97Se/Nu5dX",
-	"P13BP1+++vkVfvjh1dvLN69eRum33d13KQjPQg41mkjFLoApGWalZnTEQGkHTlDx0RnVmhXmFf//Py4P",
-	"/5Me/vPk8Mejwfnhr3+cJqdnP3z+bzGha1nUMqlRMZrIYjAu5LTj9bC/0LLj80OZLSI6YuJ4wIDqdSR4",
-	"w1EB6E7bhmUONmEOOfoYNPuko5MtZ9mGk71vMwx/KuSUnCbkX0/hfFmG7vUuDsslHuPWabe5uZKkdr7h",
-	"2SWBlRkcRG2h0SuChPQCfrLhHW7QWn1XXmVcG8VRKngdoRojHqDOnRjJYtSVThvVoNH6OH+zLm09oYKk",
-	"wZTSju929Lws4MeMZUM6urswk59Kpcn3z8i/87+igTfMqbiLasSPR9bLc57S4o5l1gkHzstTMlxoY4uS",
-	"s+ffm+mv56gPI8UVZPayoOP1kqJp+GXmVwSiBxgfIXdspkHJ+q3Mbo1esrBWNnny/sXh6dODC3NEEy5u",
-	"iY0SmaWBfWgUZbMA84Wmd+gW+Wp4KNLC0sfr+Nnn9i2/ms5ksbGJaHYcFTLNpmt1p9rpfgZP5BX+7vTk",
-	"xE+NFgVdbEz1DdKsqNLO8dd1S//AFLhIm5KygM+7LxJWZ1/2eXlRoZmxmXHRWKGbV/DKFWtscaNCLDZ1",
-	"ISVwBA7YpxFjGctSdHbDh5Wjfso0XJ6zml7fcvVHshTm/1pqmsc1JRz6vfPGb0B8cYZ8uRELbgYZOt7L",
-	"3VDm0uD2wq84xg9msA3ZorFXDIezp0y4gOSGT3SkiR15mbd1Fzardm6NS3hJlrh3rdiB6kIsH32eNxer",
-	"XLRpVBaFWTw65LkgsshYAbGCSg1Cihck5Vm6vCXulZuyuxgX2FCgF+yer1AqT7xSaeaIjhiMVKKcO+io",
-	"4jhv9zZkXXnKKwL3006qzYsfrdAFHa2QPuj4WDKl3s2YuHx/RTI5Kl3IvP72pPfp8FYe2g9/U1IcfaBz",
-	"70xLeqjRZjfOzmyc+ca2Cvs04wVT9hf1Gb/1rh6uSSaZAu6Ev6gdkVHFD7V5Y6v3Zxs1MqdDFnHovprO",
-	"9CLiLYxyzILdyzu/I8vrS1x4w7xlKAtBbqXMtl+dGsnZWqfxNTzU7iq+aQRZEqImci6IFKP4KueyuANT",
-	"fNvrgF4R61fGNTTe6o6jYYcF9FPb7Ni9eRn4ixqqqdZ0NNmMXbm3XfrfxjhXlXm0LpXpYskLPacVYa09",
-	"+JGcDrlg2YCLmD1nPatDLsBWNDeKKzKjhSZyHHpV8QsurAP85c82ic6TY1nCaayeUJ2PhLP0Ya3YZggp",
-	"+Ijm1s+cWBcwwYSMW6YV4TpKgJsznpXhGnCWlUJANmPGMmPmmc9sxCPcL2sQHe2W9dxxkXUlwH83zy65",
-	"NpsZESoe9CiF5nnFxyy17eawpzJD/rl2Y4JgV7dYwlLYaymUgGE3G26pYnsZpCHZxaPfvdPRgZR2in/B",
-	"YklPteAFJOQWBWcKnJKnqFRsogcZ3bVNFTI7G9irQbTIOYZasmVzOmJop0iRL6xWZy45GPe0xiKmdEEm",
-	"9J6Bs3XIcjknpx01I4hZleY+tuyTc4yjoWSPCX9D6C01OreyhwRRqDlXyIxOz3bIjfw047622kRjczQ/",
-	"2/8s9xb2o5oUjOb5AuJ73Mb19IpQfPP6XWsbh99IFa7FVCKaR1mA4kEoRkKI0rTQLFu6tLvZ3q/UZQ0S",
-	"IAnshFo+T5jQjCcWXP1KzIbswvHjpKbtxDhbS7CqqWM070/92ldM3cvabZ3pEU1r6wjn8lavGvHfrRiu",
-	"H/NrOQ9yarHwAmoyQhdPxgs0qHBLgt2LOnbciD9zFVudkxsbaaYx8REkL7dknTYym80PICPO6qc2YSCn",
-	"SncQnM3thunXZ7Fq/99VekFEulOnoynKMzJkcBBybHVEdxCqHKGDztxEynP4RykgHWflUXxgSuZlXJja",
-	"8WesUFJgchRWItgXO02xRhH4XpZVN2Xl+Nc6Xg8CulpAf5hqG45kvTowjmLFPQxpuSn+O1CIqps6cLsS",
-	"0Gp1qc2nVIxYjjuYcTWiRdZGznw8fmOVlNjlse4WrjDm8OS1S9B1S7h+e/n++vW7m17Se3958+J1L+l9",
-	"fHv98f37dx9uWqLIVbJ3EJXGFHNDclK0bDc6oKmKnjM4fAv2G3ge04TMJ4uaIzen4m5g3bkuTZYLKIxx",
-	"Xl33J0Yzgg94tmpCcfc6X1O9w6qwjq0JSwirHBa2dGeFu8LtQwefPTzaORMEfrQyEaQ9BST8bfwuVref",
-	"4g5c2JwhsyVjXihN9FxWoS6j3I5lcct0g11UKTc0LxjNFoOZuUQC/fNinPMRuhqQJKIn+AozXlqpHzQc",
-	"WaBf2RYPEMjgqc1ETmc503XGVV3B6MDubbGCITBpG0UOLoWYGANx6pLEacGInkjFvDt4wnO0nEgK2tjA",
-	"aQiK/Z6Sfnly8nSEtUfkf//P/9UXKRNZ/Rmo6zg46ovluCBUUWibTrLe0WHm0siF66JzNmbU6m7kOTPX",
-	"pCiFgrodJCNKRgVVE1jG07iDuGXmgVkER7zK1RmM/RgOzhktzNavchxA8Ntlr2l0UpYiI1rWHAj4ldmc",
-	"73do+dj5bX7W9odaynwwonkeXRrs+dicMMnZLR0tsJLx9dXh84NOPoGlm7D5GFsQkbWGNrBXuvFnzzsc",
-	"j97cqpMy30lWUNQ5XAVMlqgifuAx+o6wjyRkQHYRfs9ih7zMSmqHElzztZaN3/PtEoVqjDMe131+cgKJ",
-	"KiruNt2Slz6QxezsCjsXOjozMmbumGbZBTk1Btnz07MVa3fUGvX5mPeAk0TK3L1txU42Y9ZRaoxQHsxh",
-	"JWHswh6stIJv1iD0S9gm86Ej/3NKW3OOK/TSJs9sM9ZCPQ/NtQtiyHZYapIaI5aL2xTUrjEXNA+1QPst",
-	"2mSb6oM/cZZnQVXRBokQRl/EVK95Ic1/jfJHHTSAxR04iIX9Y1bfNVQSJSAK2SdqFmLMKtzkNCGpNT3N",
-	"P80qzP8LYyLCB1IOcilu0+g9Hps1Lo/4b9fv3pKZNIKzQPYwZLdcKKvFHhubzbz8GMr24F8zqiepUflS",
-	"WzMUHzCoRVneMmMpMDHCamdZaqNq2xQDYw6u5x24nAT3sRosRn0/8ZxhLnZ8LtbIlmNQOsbcHACk+zmF",
-	"rmAzacSWNYEa0sXovYPWgB1axs5MTzspTOi63e07LbCAk4IrAytV3vp2IUM+HvvQy7qyc6w6tz+SSALt",
-	"JSJQXWrrpHNG75kCDzhkVBoqCqril2M+MEQp6D3lsFeDYqU3I/CjpDsOW+ZcMDWAkOmqdA4hze2Diji1",
-	"pRaMIxlJrfc+Vl15eXAAxt0+G4DxVzBxElbJshixqrz3c9KTeTaAetNlRU/5dySWt9lSi26HK4vMiJx4",
-	"yBjihYTbYJGdeAJxL3LSMRY4iyMHIC2Cb6/bROE9A12UYkTtmUfCn+v2KMrRza8GdyySHvnWrC/nimVw",
-	"BX84iP4eD2ywoSPD/qoGH9FuQOoqdIdYPDsMMOJENjcD7A+78N5reNTx3qZWv6HSmDVDVI6IE1eU7U80",
-	"uDp1WRGy8yXJlDSkn6PiZSps574N1l9njk0G1tiS2JnUtztGdHGSqkm61WrEldg4WzamYwAXGko9IYpn",
-	"TIETzagdpeBjzjICe+h8/uQSzYgpmw4hI7O0tZ+IBxN1GDY1ky0Uj/3pFStlYMCJLkhp2IrL91qQERWQ",
-	"fc1wE1gWZbA+R/hkB2LysafTLsZ+qUmuxJcGPXOlNd3kQ6ejbRUSVa5ZTSxXpT7PWgp9ljlaizdmhUdi",
-	"yYewxLJil/c1ozmups3mdYakvIuYiN1N3ddcaRnLnZxQNZhGMcoq5dZml5nHUJtgBOPjFvnFQWjF9duc",
-	"Kh13r9q6VsslE2IJvYpkcDHKy6yFdls1ve6uFbsrQYJ01L8ybEFxA/8Kfln3r8g8s0A0F23gBNu6jzeU",
-	"8k0KCQWS366kooL6ioPDW0FUb9os6ktSyLmFXqmyFx2QWAg7B+HOHDI1Yz4Jz/d3kDlqRh3YUeNqs5wL",
-	"MoTsOqOV2CqJWkDNS+gqngIGn+EgCqrsyJQVtgbPsILO2YOBUyBCjd11uynTNKN6LbbMG/ecIRSZs/XP",
-	"w1l/MI8acqSCa/7PVbbxx389OTk5gew7QEEYGbYs6pnAAbeIMgrMzIKsLM8sBLsHAFMj95o5kR35xeYq",
-	"s55wcWdIr4ug2lBNDn7QnYPdSJm/oHkeo5YgTW83lkYXbcoSiFOndhE7qmvRELABUrUTCvPl/PnUNnNJ",
-	"Pa9y4vw9CWm5Pb+twT5iTBFqD1W7Jt6p5G7ZG2i/hDsAmSrL1T8AI2e4zirPIuSQllPHycy8KHIyI8ut",
-	"EbCxOxHxTJf9fxv7EDu/aGsFv1WbDvQdCIdUe+MVkzam9c27FoNtb/oXl3b+v6aXsLttAwoAgGUr7YV7",
-	"LPlBc5rni0EpVDlDe2QVyJAt5sG8L2e7QeFW/GxbHHPBSVbeuS7euO6viTjsVvrkWjxW3YUccjX0QS0L",
-	"uojlZX1Hcb+R99mEHqT4cW3oBHLr+rUDZ95FZHiJ23+zAeLaCS9bw5vraRv6NJvlvdYfV40bn/Qmds++",
-	"7Zo/bYM/bYM/bYMvaBusYBEIo7dh3svG3iyHXi3qaDPPLcazA59ZIz/9sGvX05bk3tXh52EhO5clboZN",
-	"08RVXKc5VBgzK71e1TZvdp6tNs+ld5a/4X+9CPP9bRBlNyXTTcfXhv6oJlmdnsRQjL46KRRy5RXbvkVU",
-	"IMhe5D773ppqqkJHW5/G+AC23rjlK7j8rrSmGg9vXiCz5yuuzDbZf91uTUum1+YU1pFcrG5csKlEi7yb",
-	"aty2MR8sXbtgT6mgpQJViitNLagUJjYvlGbTaLZgeDLBuypYXE9rUE+l+Yi1vKfatg3waci4YIzg0kD3",
-	"rUFTEaoCgIh/u373NiEZm+kJOf3+iKR/fLZtRID5OQXObCjWtmAnASxtgZIzqvoC4pxzgNoojIEmMNq8",
-	"CSRO8O2huuOzQznD5R7a3ENcrO2CEEHM+UIq/Iap/fsrkkZ5khG7EVvXS1f1AZXCtl25sTmoDwGC1D4P",
-	"bENgq01g11px1IJd8Tu1JkUk3BIjLpa3BQRUJO+X/7MqItvghLfZywdsToAoB+vYaEN24YhZ2uBv1hFj",
-	"VnJN79mupPQbWtxlci6qlJDTVnkdgydc3ib7Zb2ZEiC//dgV+U0WswkVLFuDCOMw+MgcYr8WRBby2lHn",
-	"YxnXVgfIYAZ/2RYmZiU2aOMo3V5Hj6/gU1osbPeZFxPJR5seZd3x0RTyznSzNGrYtiXPsSyWExse4FJo",
-	"z1yIL3ybKokPP70gPz57/hdiG7NUXVQw09cqHWCmprZ2YsCztN4RjYxkxoJuBzlXmmVmQyJxtJEuY+m6",
-	"K6FJAaI3RVStAZRT0AJqK+YOfkeWeWYRLLow5w6RKruhL1ywqgVvq1Y0AVfStpqhmmhJMolsbI6pLxDa",
-	"OCJvQbtbW1qB3ndm/hhAXYVq2zffQHLgarxtnMYdoXQI+lj+gvVm8PIAdN7f2xbnVsXLWVHIonU2AA8A",
-	"gcMBFvqkCWGA9eDIbAxJI0ERTkdbPCgHiswqd6i3HfgOIuR+DvqjxdcC4BGDcZnnabItfSpC81zOO6dx",
-	"zayq3S1VHxTzCIAYTB/RcVBHtSQBIOCIr8DVyvSstQ1jZshtB6tYpp1H48nGlPBbx1y75Yw9rDS7MR8P",
-	"G9Vtz618sQV3bXvfumaufTPkzbe/WgRisHSe9H/A422zRUKvnwt85mnlqDvCxscq5F7hbFTyo0WxoXkJ",
-	"2nYatrqKx293CCqGy3cvDJIF7CaEdSz7JJf4DDyp4Pj8n6wTpzITL8WYC64mRmdjI8ZnWlkio51bLOyl",
-	"TVLImuzTDcKLNVFquStd+yaFOALLtPf65uY9wQeO4mDJXOesDTQxg7TguSyyFidntMY9LQtxfks1m8hS",
-	"sXMrG88RjcS8FP7F0g69bmztP8wxKP73wGW2GjO4gSt0yBfREljIm8KGerBgbJyMzfcSp/INF8Emegcc",
-	"zQ2lsWxgxwcAq7ANeIbEOORZBgi6QuoBqAg1FN3wU2yQWPuEqrvaB+4+1R4qi/oHQIThBw7EuvahE/vh",
-	"Z0zoYlH7xLchDj+sNLPapx4KrvaxKwqqjeOLYcJPg1hG4w16IjP4yOocwbF7zQQOwGd5DKYs49Slh0yk",
-	"AnuwVCxrwOv5W+o/r/6Myzo4y0Hjy+BsAl4XfOpC4bXtC8CLKk7n/6jGw7/BjepPKYARq47NGK9+YGH2",
-	"bB4OAs0EB7kEcvVHG6KQ1c47/AJIkRajCffQZe60RznlU1Y/16pEHn4YzMHvZvURUHDwtyOZ4KPqzcGH",
-	"1TUKPlxS1ANar6u4aMfV1FtDWFQzfBCeAIexoPkAzAO85eHxalmYqcLBxRzv72GE7bBEqi3mMTPJBS9O",
-	"TzpbG/Wg0BIkdndIEN8ebBWA9GXoHeoaA/UOoyW9pLs2sl2YyGMjbwPbsikYsZbGxLYAXlwnhNHRxKO5",
-	"79rb1MAoblZZ3QVlVhq1jwsCNNlyXI1emLxgSwwxnn1oQbsNU/hONW0kMNufHXQcuulBWyLhmDrwH868",
-	"WD6aQLW0XJAzVevqXO+6ETbwb1zcUkvDAdtzpFyPj2AgWjAyodB7UpYtez2iMzriOlIU/TE6eY2QmG57",
-	"p3RBhowYCQpb/byrb9UIGM52g3aKsqy9HUgtBuV8PGi0AYxz51Ygu6yqakw6OImkOu1qn2KU9wHNlTWQ",
-	"1ohY6jUEZA9z5xWn6g59kOCcceiRzIgoliEHAW4Jp/sDoIdrPkWjwtgZVJFcitu+QPMXA7IZzxJ4X5Uj",
-	"L1jV44NnWCMIXeeAP8XKfwPwUhse2g4ob39dH7wy86D5eWyfh72lcweKeJqQw3x+0By+leYUqpyujerU",
-	"RStUV/gr5F4Bl+JsV5j/G3XNuGjgvZq7PCtK0YJ98W10zvBoww8iwz/7b3yz/TcaENUPIgOrED3sHX/2",
-	"A9m0H8hj9rA/+ha7kDyEHr+NVibOj/Sgpf7ZD+XPfij/1/RDaeGdbcpqTbjV71vDKkmW7KiokK0bAHVm",
-	"1bBQGlpa3C4Fr7ANTm7oomxFNZwsrGFwy++ZINhb3BiuMyZnOWtJm492Pnzn0jzMvoHY6xA8glfFl+tf",
-	"s5wgmAXdCLv6N9CnXu+Z2Y0B4l1dYoD/5ht9gwTN5ejO95Ggmg6pkQLv3gPkffuuvS8gib2xcxeoUwDe",
-	"jy9BX7+dfl+qhpBLy27f7C1pC0dQbCRFzPv99KTpIPRZL09tcdSqxr2xucr8fut7EPal6UI6QSebSMmS",
-	"+yq6qTLPzX3abqaGDcbruG58V44aGuatZGo1zNj6zsh+0NXriVeetUIFvJZzMqViUUFLzbvnMu8AwOqc",
-	"lMLG6LYRoVWJ+crKtA8QBV3aldWIR29qQEWV+6HRzGJnBelAN247N9z9Lo//V8awVV0oG5oEqa6e7y76",
-	"MdCVV45d95lVk/EdagKkLB5A/HecXalYMQgAu7sJS1/vuR6/V86YAFyXIIkZXOjQjgh186oHUYc0myU4",
-	"cEfsASE31lUDYqs2t9KEV4NOrAUkgtOLVzmE4H/LzofNaiCQ+Xz1EHotdREtAHit+9nSIKrqBuBAfyFK",
-	"UkC+bxgftD4LZRsywU9kUXUTWNdDIJY/cO2ahzeT9nN2z/ILDPpMZJ4p6zJiypE4dy0BTmpt3GwdInqE",
-	"bTpKvOveNRPZWznfTtHApJRo4gK4uWwE1IbMXDw8iINjO4aGjvegLAefWrAuBpnWH0jrYchakUpHpgdp",
-	"JEUZi/9d5kpa0WzbkGGfq/mEjyaQaA1RP7NBWs62C463rTx2Fa6Z0G/l/Cu1jjDPEqyQ9IL8tn9bCTtF",
-	"ufiJufEPsqDiO67ihY0bopfvL+9gj1WvXIxoge7seHmSAOcneLixaAfLLsxJaXCH/hhHgO8SL7I778JF",
-	"7UYB9tGzpAXs3yPvO/sAWK+zDS7ISVfhFoPnj/RYa21iNqVcVAndu3I5Pl6axjbpXZv6cuOJzq+qoOzS",
-	"Me3AB1ulJzpEtS0w9SvnqvW2xlqt1bul2YzpxvCV6hkkrDQuX02fXc552aBg2xUrfpkearsNKjeYxNYd",
-	"EFuosNuSlompDckiDofeoC1Y94qDi3fZ/qWeT8aVYUEXFU/Uc4nhSEA+tKpJlTLPRWAMmX/yjA0Mgbdo",
-	"n2pXpdxOwH6zFdx2AdtgrexNKdiOcW9/Bz6378sHowtsap84lXhZAXlw/DJ4ZdNaWLWMNd3F3bVz3eqq",
-	"azcpGIu3qqtaJzuT1Jp++C+eoaigXENBriwGXMxKvV1ruwB8cQUmatVnfKl/TrMB83e1mps3l1dve0nv",
-	"+uNfL//26u1NdAo3hpss69GubiHqErElJ1G9z6k5cmrLmusKj2FeZtKYemEM7ld/P+ys+myT5xVM7kHq",
-	"zAZdPzsUxL7dd22r5xs71cu2TA3m9Rou1NOs1hXuS9ILCmYi21gjvc30K0PnWylXKynosgbv1LVi48Ea",
-	"0Nperjs4Mxy6bSt3oWQA6/lmNQwz+63Ui5WsdQNqi6cEbEkwMSEL13/pVR9+ekGePn36Y0I+3rxIyJSP",
-	"CmljzglJ/zNFF2qDpYe5UcsiyDmZGmg6GzP7utesjeFyTTLJFPQnwV88Rpv6nA5jtVIbiaCC3cu7Ts33",
-	"uSK3UmbbL0w5L/pKXRUe2pmAwDGXBAXuXIPbB0dd25foTTX0tRXvrxNUFxJsOeYldX1tbs8jHwAO17p7",
-	"O2H3cM2/XX7vAEc3Zfe35TQeJ75hn3TYJK4NESymP76b0d9LZhtgjDvCrAo63dqdosqp0cYiGmXsKsNI",
-	"SbD46I6WRYTtA1hxBxbnUjL2zbh9IGrgkxjbjTUlpwzSHOYUC2uCIlGl5QzLxugdq0rUjJZIhJwHlUAx",
-	"zPeN25pifu0GrKuTe8KcWbzDfASI3LpPYztYm2BSHXobnWzFvjfghdFBd8L1DJF/u0yvLLbyoXWipVc+",
-	"nSbSwZG1zmeN0wcCws7jQ/OcDEtdZRTEnT6x3ILOThygoUi+gfk8Ibmcs4KMqAJ0GIuLHdWRrbnfzbxf",
-	"xlaKphRXPjDbTQd4j+FSULZm+E64D8NSLYL068q/aebFiqntT+xwNmK78fcqj76hztMZHfKcR+1qV3fH",
-	"DT8s7mHHBMkkGbKFtJW2mGpZYPb1Zkh16I1qr27ivnBmWPJc20ISWZDUZpG34E8BIa8G6hRszpQmU35b",
-	"+LrQ9hy4ZZdX8PLVVzpExIXVLs0vqZ9B7H794vTIXZhj3YWVU0y6axZroG39OraSG3E9qW5DJ6QU/PeS",
-	"rY8cwdtWTnIXcqY6uW9U2ICWMyoLrhfXZk0WkpnRghUx9gqpKWa+f3PgWVXylsXWNAyXfPzw85G7C6BV",
-	"4Rv9+BOtZ73Pn0HTG0fquqvXo1AhQ6bnjAlrvIFGN5IQD8KcxXO44ozNUP8bM5YN6ejOPT8vuGZmQ6nA",
-	"H3ynAD8kgQpsrfoCS6AVURJjIZi+YUtkSMHoaMKU/zlhn+hI5wtIAUNcgmrwgo1kATl3c1fYjJN0+AW8",
-	"6AufbYnIBpmcC1fxPOa5w3R1idt90Rc3hlFncgTKvQtMjKTQBR3pCxumADZuhoGesFDbBNL3lglWUMCG",
-	"LeSUcH1ErjImNB9zIxpVOZoQqgicJRRCkqLMmeoLl6fEFL8VMI9D8i//8pMspv/yL1aiJvizg3MA1zcE",
-	"kCpB79jACOA0IR9vfjr84YgYDoUxO+fNMo9+vHmB8BGhTwtRPf8zPSLvBIO39gWxKIUzaK8EKm1lx/1g",
-	"7DibeJMxc1MLB9by9Ay+QxhYn6lMoZ/0LejFF9hy3nykmNZc3KqDIzPgJQGzwuVLGlGO7QMmVJGsnOUA",
-	"oeaQXhOiC8pzQ5OWWXEBME+4AYZ3zai5nkSVRSFvqcYO9+bNMA8zZMbYDFovUkG+f2a+e3ZyQtIlILf0",
-	"AlKN3NTmLM8P8QlQveaFFLfw67OzGCosbjnQuBnVgcOao0OA2fSIfEQpXGERi4xYyUx+LwFTlhZ0yrTr",
-	"jgBEZF+ljsgVylP8Du4Lkcgg9PfP7P76dRGeIeeYUT1xxP3s5Bm2JVTkjgtzCwztYZdTR31PD+D9sOPm",
-	"YbvXkOGk+D1LEGsk8zCBBFVWkQXIeenfXt2Q4/vTY0DUMot/ixADhCszUd+t0FzRsbk8tn0YV8QCtsH7",
-	"zWnUOI4ZxrcXGy7Ix3/96aefXvpnLQeAZ+3qfkJcP7++Zwf+yoRw0QpPkDpgwHQkM5YekVfAtmzTTlc3",
-	"Xkf1TIKa5+9geeZEnZd2agwP85t/XB7+Jz3858nhj0eDw1//OE1Oz374nNpZQmNGN8XnB+fAGCH2YsnF",
-	"zGuhqtKTC5Ia+ZWGO1aKnCkVgCU7BBizIn/Yqjrrv+BeBB068CHUN/xjPxy4DTg7ObWdJH+WI7gA9t7Y",
-	"zQsgTCzX/2TGq+C1leGEtgbU2xFnJydm10AG2RbiFpEiwV9iKqD72bOTH+08L0cjpvw0z04MNcG/YAcJ",
-	"CkkrYw2LMTMFHyFAs5aKFSlBjEq0rcK/IT86vSDpp0MPbHkIP07NZA1Lx602mrxZS9Bjlqo7yJE5IsYi",
-	"gN3NAVWq1IpnWIUAs/pOEe/0JD6vlGUAVDt2QDxCajMk7CXC8OR8xIRilZrXu5wZgUp+xi/I2dFJL+mV",
-	"RW51A3V+fDyfz48oPHYki9tj+w51/PPVi1dvr18dmt9UwZdKZQiqY897J0en+JicMUFnvHfee3p0cvTU",
-	"tugEded4wmiuJ/80/75lsdxnQWjOKfCX9NiYZ/9MIWH39BmoPSwDOFQ8OJSJaGb6Lb7Keufm3a9hJKyv",
-	"nUmzHDPa2clJo5MBnaFw4VIc/2YNTVQ616mkdgTQrZpIIg5JOGNjaovYYq/yczv2iN+Bntg7/8evgWey",
-	"d6UskLQ0xG026p79d/IENuwAUgNvFfgXfPugJQrtnfeEFOiSwO1tPQrUMbUsgUktZVBvfCA/83smmFL/",
-	"9Y9ki6OYMl3wkWo9jPcF+DRYaZtCs0+uch4O4wdzFpJAdMYqb3B6I2l4EeihjgW3HtoFeFNAKesL1/HK",
-	"8E2K4lsgyp1REeTcdmFaOuQ3dh1rz9is4niWU9443aap9Tle3QWj7P44PzCaWSnp1rHpSVrud+QIt+Vu",
-	"db83L6zd8W8KfBx7uztunPimBwbR3rY9NLqoAgPgAQewoNN8pwfwP8wLNzoAN4WNyPsL7PT/uHzz8xY7",
-	"XTCaLVbIcqPrhHIjMfxoRgvb3R53xbf6ATtByjtlFGRQ64x1j6UdpVCV0Hl+8pSkIYA8qIJ9kX5gulgc",
-	"XhrTNK3lCrhUR2MDKi1nM/vvmlAzStacLtqFWpzjmR3lX1SujajYPaG8oML7OfiIoWPdWsRqGwl3f3oM",
-	"ivOx9dir4z+qaNrn47D2OUpNN85GsAYHVZUtufqVaQLJCOhmqpTqJ6+vDs++j1x5I+1sdbG6VJdQDQlZ",
-	"/tYCb00Erh7BOlnV+5ysfdKO5Fq1rH3+r1iz2uFJuAhdHnzJx2MFmcv7I2CutCwWMQq+BEes88xO8MGd",
-	"EHTlXv3Hr5/jct4OhzCrHnc4IG/7QBt9Y63s503Jw+Z3Q764vRxVMOr4Dw+6zrPPa/RzCxetkFkdgSMn",
-	"XQbpT6OS7WUF47K3k6+KP+O6XIWavP8TpyQErrEnHEQBWw4ZCqQ3PmO38C6HfBzgPEGkZPuRAFMrQi7X",
-	"TOvc+tUdxlQAM1xYkF+pPA6okYjWC5mQiZwDvcncggNzRXjGpjNpSOScpKocuUZRT7wfvi8mgCyMPnMI",
-	"Xd9KpogUFlQT5TOkRxwkJHU+0ycIb0GE1Mi8R6zQlIvgPUxkiuDz5pcukAmD94Vf2JChDZQ2cLPSllcd",
-	"kUvr0kXpD27hH0ladUpIk4COfDVHX6CvrNpb+Fm8fUIa0yUCEqjdSxC5f5XZYmdX8rIayZXyf64HtWw7",
-	"3C/OFHxbJozk75VDXNMFuoqHDHBBAMhhK35hkRQ+r730SA97uvAvjLmfET6Fziea5YsQ6gSDcBUgmw2I",
-	"wa09R48BeO9tZBS1PA8QrmbWd801YlP2xZOXPx+eHWAYCVB06QjcE6MJG1k7QFN1hy7xsB5KNuCVvAvU",
-	"B9fg7iXou4c39UUdp5fwcT29OEGVX7l8GfOmKb1jtRKjAIcDOkEqqFayCP8hqOqokEr1hRW1LpHNMwqj",
-	"W0IibVbjGX3RZBoYcsN28nXuUHGGpIkeMqfKlrbDT5rtY8wPBHFJ930BBUjwZK1BS5zj4Kj75jY4yhfi",
-	"NHb0qOLpNv0ivBG2J8LyrbC9OPbKg14YSrNRYCfAjPpG98SBbLbRnjjQXyt241YBYBnnAP9oNje1qVhp",
-	"grYd0PTF8g1E2w0vqFU/EFfHo1mmyIHgXkJsmuvWO0aQV10Q6m9wX8SucE3sI4xB1A1gt3HPF6kBzPmn",
-	"yO79jUNpeYDRApS1p6sCcJB7uiqXZMYKJQU21q2pHhWIVFOFrUFiO0J36rP5QYgea55m4gDS/iB7uy/M",
-	"BbRYsSnh+txdKocfiz/B+0aJYPMaSNOC2IwbhqhXFd4H6vwYqUhIzsUdyzDxY04XCi/q6RlIULzSLvXI",
-	"aPocW3HntW4TVkCD+wegsBvRYPOqCjrbyHsMDGPzE676YqU2Tm4ksYsmNFfyHC9/vS1urHUleZK6vNH0",
-	"IOmLZfHsa5+8VK8EuiwcVkzSRVxbCtw7l6nBnv7JZazlbNQsl5NToURv6kSwXGbMc3Zoafj4D1v0u8rZ",
-	"84t388CdmrvkAYrOs5yNtZkVOjWfHVg/ULSBYtwVFMB57vF4Q9DQ+AHjbB/HGWS2x6MPCGJ7LXb0/G3n",
-	"FMLFhy4hzINqPXhjTtl0acjHg8eh71gzD2skS6Ehzc2n9iEbhhxDkCuYxoVJhO1hepjPHonAjtBCALgf",
-	"eyaAn7lyeacwHhy/LEasc2Cjdp1dpOH4jwqE/vPmmoINBThFwdWlNDSFMPcLQluLWu6XkYd3XNyeE8wC",
-	"K9jUg9m57xKbN2WewKRBlyhms8yOSOoaJqZ9YYWZqmWzQSrbHVtY3BHzrzAxVs6FnRza3gvI6fSGFaZl",
-	"GUaF1AC0ijnDM6NkHBmJ/czMotEs1ti7uZIO6iyEeQXBKsHpYbTAmAhFEIU3HpN1HwLUvh3Lih5ZfHpQ",
-	"3La8CdyuRxSerzKuq4MKrpcP+HXTy6MhvgoNPN7NKdYcHB3CoeWYBE5bwOxr8RVXHcQw7dzSd8FoZpRB",
-	"1Gt/PDgi762W7BsLwXNPIM18yHJ0LqPPIadGJTdXREmSVUnpXsHl2FYE0bO+Uz5gBYL+edQaxR259qGs",
-	"BrU9W96rl6iF7pkUcJTKvxXyWnu664RtVEQCo1hqhF1nFE75hjgfMr8gEgzM6CwuD1v3cXe31qORxW9t",
-	"2Jt/7zrR9mezfQR0O1mXRPKcK/EFuaopmKJ0qQAc8Jg1S4mAVA8QW2Y1feGSfRPCcsXIs5OnJPVN29ML",
-	"Qkea3zO0K5XTHccFY/kiIamvrkyDWBYUWPgSy6BC87wvckbvDafQEzb1PqeooQnOZ+yuQiqbE0zo0Fus",
-	"y0IYIwG/x8iW4R/W090XAVS792e/vjo8PTkISmuA41gm5hhnAgLculqGuUX1PDk4IteYNEhShyyXkjm9",
-	"Y6ovLIyYBctVrmlZu2QOL9vuJXMNNO+RJXO3O/6YkhlNkQdc+VWSOfSj2QZHm+vDDR4RdZz9jTvldmIY",
-	"WD2Y9J2KYBnWmza7NNrEFSoUVGRyGkSgKMafiBz7iI41sFLyBIomn56cJKTefgacy2ZE++NhLkd3Ck0O",
-	"qHQy7CVx+MWfZrxYVIWJdsPILTOKcV8INne5aOiC9jUzWgIqozH9kwjsvL31xiY0jDC4oHI8Bk+gnWTg",
-	"QT0nZyfPjvrCQns6tyRwEiHn5rUVEKQt+ai9l2gpXYysLy6r4BSC4zkuV/d3mdl7ruWW0coN0R0I+2jD",
-	"NRaNLO41M5u5f69Z2Njos+Uue2ImYc+qCEOxk8lwm3xAow5RDrQtJBbrGWoEdhNVDwNqs9foEdiTXUR1",
-	"K3YRio/zqtAbtzL/cIpddHKutOM06Kr27NtGrKuS05DXYIW/MXBpQaGadUZvndbyl4MjcuWLTVU5BYYD",
-	"LRwcPVsZTMktlP+Mx0cE3H3WZ4JxQ25uoIPNgQFit8IsoXLGqY3zGzunK77AeuivIwux2bkICtNXpiTa",
-	"E7fE8Rgq+LwOqeyV3Wmtg9O+/ZSRBMUt83br6Z0OLsL+CmQQfCWV78RjxBLIRUqwmh4kNlUjK8oBej8h",
-	"7NOIzTTKulRLmaf+tX2h4IYUDCrHh2zChavrCBxGXKmS2TJx8GsdkRSauHjJ/vwkIc9tfyfGwWx0GTMH",
-	"zuEKuTJml/vCv13CB1VLgBRuqHvr2cmJ/3XQRExpRrOLqlEOGA4Us9mxsNcW2nqX2pD1BRUL5yA+Iliq",
-	"kPER+AiCouEnfmEosXE+STWYFeQwGtZ+Pjs7M+YFnB72k7GGVF+cJicnJ37qoOpIccsK2wLH3FUuSszz",
-	"q8EtQFX7Kzqa+INwhbPLjg9NcgjHn7uSI0P7ssiMipDYyCQUcEuZY06N47WJpSekuQoAIOxTBQkJ5jC4",
-	"Rq5av19H5FLrgg9LbXHNhwvr9QH+L+6wSLuAuSY2L2q4IJpPWV8Yi+qpefnrq8PvE2DSJ/bPs+cHflfd",
-	"2uul9XJcMfELBxDDtd8YcF+Z4zL6F3B6KrK+SM2PBhJRic+JsWdSq9TCV+r/FVIYqspzuzFTkkkfMGqR",
-	"EW+qplV/JsD/V0+A3zz9fSe+n6hd59FoKlHhrgnCTCRIyYVLAQBK/vHgCMVDldhYiowVDaPQGGOJv0O3",
-	"dKYSvER4j8GVBHkGQd5Byh2Wg69WlwW/BYPF1Z9j8sQspwswaZgZ34oyAZ2V0eQqbIPLC1u4VC9ir7TK",
-	"IdXY8AkMIRcKGUkxzvlIp0cktb8xjNzFdpzccNCEqW3AEMIwJn0BEnNg2ObALGwJYDEhqeGD9m0yzwb2",
-	"z7CtRBKEifw3iN5LqCIjKqTgI5ojlkdfZGymJ+T0+2rvW0NHVYDI4T+Ijst1Gd8IAGEEpBGWxZ2qKQCp",
-	"ooJr/k+WpRdoGSHapE2+qYWGdZA7aj9LP769/vj+/bsPN69epkB6Rn+/NPuKnafT0NUc9McAZzU8U3mq",
-	"7WLjjjGMhwV8eI8xq0sY6wsFrXBw2/Q1wiZ/qedms0CLSNwJelMLwYFgo/bMSXHalR4HBdNVevKOI15V",
-	"qNkxkf241X6Wt+bi5guboWRdV/76gNKbuja+KbEpWrwgorQYNh4+pGKniYNlqqt6EBib0KwvFL1nGfr5",
-	"7YkG8gkCZhAHgwv3rO4Hw3mi6xSKOcoiavm6fdvzjWo2ZX7kO9XooRy5Tm3Nkvd6WW7oHbPJv1Xi4D6v",
-	"S+EawezL88y15/JpvXFM6okdsxBTi+mXHpGrKiJjIzbm0cA6MZfHh4wSArBpQTA7aMyzYRzb2ABe/XdQ",
-	"a9Ywr1Vl2Fh2X4ALsaq2ALChpbCThexKW3ropFBcOZVYoNFax+A9wH2YZqv7t1byQForHjZ0EutHCT5h",
-	"Z6I9+4e/vmDTtaZF6NaS94hR2DHg1O2uo8m5yoFr3U/4ZIIQAIHniTrfknc22fazvsq2JreWXAbW/8EV",
-	"oQ2PUDlzKR/Y91iwi4rxNjtQk7EspmAnlD61moNeXI0B105pnueIjoDVkmbAykW9YPq8lgSqwC7CJi6O",
-	"OeVcMOeMApld5vnD/MrW9F+yChtBCngKPDjwMgDS7p33AO/OAaGaF4ZYr3iqlkhPT5LelH7i03LaO39u",
-	"/uAC/ziNdYTeoWPhEfwFVT/vlR4DpOTHchbgaF/MV7Dy9jsn32ElRtuTavPMsAG4bM0gTJSkX1Xv3Huk",
-	"ZJ9U5dexnrKqbXyMXFygLsPHKhFhFPpb26vOkVhwto/ukbL1tNalbQ0RN9nlylpg2xiDRwgaWbDs3KcO",
-	"YtwVPQo8z75TDSVLZAr9yKcHqMjAYyhaUkfraVVUAmLMTgpiiBxADX0eUzRF7oLQvkht/9IqdXml72I5",
-	"I7dyX5BLO004SqPD+QMjENXSfMqSvrBz+tEojPb7gUewt+lIR+QX6yOKTdDSi9F4rQ4ra+4day6OyqIA",
-	"GIJAaIYRB2Pi2i1qiGebh2wYw+urw+8Pjvw06o4zI3fRVxl4ziAa1RfOh5mQtGphm4b5aCDP2QzsAixZ",
-	"brgYwesICW7oVUya2+a9gQ5WtC+MqPYg/D9EnUowlGcGe9J4/fstSPkjm8DV8lrUYL+JtlrcqHJ4jW37",
-	"eDgBuzMX3s/sgKIxXeL08eZrTDQ/ZyOnJoxmwOD+6DnQ1bZB7KPH/jk7xr71fXNHUV2ouvx2Z+ad1H4w",
-	"oHcn6m/gdd+0lPe9XVYHm8xCH0u2o5ejRXF8lAzjqEwPrWGPFOMk0UWYk2ZEwqoE3VZvwxKHt0AS61g8",
-	"xAiWuDvpytyhL89++HrQr2jPfgxsLhTnhmZ/vg7GvWqWkLpZFt8Ku9ZINdu6ZZZNsOM/3IeDSmfZqjjO",
-	"i8fVJQMfuujXzLfLLkrxncI0DgD3NwoiAHK7LhiQH2FUcMcIuLLZ+x7QpS/YMj45pg5bGHM9qWnC1u1m",
-	"i3SrfQlKdCPXmons0TS2L5Ii311he9QCNkgB36keo6m620pjSXyb8SZE/AW4xLMpFzbfVzGmCKS0XRLD",
-	"GvmtIGnYRjO1Fl1fBB8vGXVnrZlBN7CINU6+dyJfgINeeXvYD9bm8Wu0R+1GO67RXXQCtVCBzTmEiYHR",
-	"DEYheD6lbptT0LZ7CcvXtzHsoP19XWqi63O9Wk00e/YoaqIlKHet8O91KmFUrQurv5ptrdLg0WbSCipx",
-	"tb4L4W0DIMTUbkOKlYX21vUFXjsgJuwAIcDJT/3t8xrkM7LmxoUqIwYN414BW5kd6IxU3W2nM+Iw0LF8",
-	"T0pj1Z/+kcUKtmFvUSIBkc4GZr+sErlilqBEUnX3lSuReLxGi0Qy2uAih4Lx+A8g4w7l3dhWzFVZJ86S",
-	"w/ZQVtdTSRgtB6VsqYz7Vla1kO9fHP6QkMuXUf8ATsbfkq+srHrzbV9VUA2H0FJNDSH3zUup4xv3eDf9",
-	"cSqotzmGzUwhs87HKJzeSHT2xS+AuE99mZ9TmgK4orksc2cqBW1ahyyXc6vRRzI54FY+X1E2vGe59UWs",
-	"oXXE/Jg20AdmVBrDSc1MhixxZ2tU6VK4P3bH+Y89k1bHf2BvxZXwWD9JaAgA0Bq0ApuF4lZlWRcmYi9B",
-	"zfqIUVHH3eRGLgjD0V4e/gUkwg8Iq9UXqZ9dqL5NGRXKKoBWWZhTRehoxCAlyyVceFQQaOQHGRy2SLml",
-	"w8SlG62315JSKPNvoziLAvBoiQY4nAUCxd6aPAwE2x6i++GrHSpL3JG8gLmF2QlNSg5qVLey+LlHP4Us",
-	"QgltX6Vg8ejFy7Cl9XrTPFCNXHUwDNNmB7uW95uB+fku6N+Wfeymv95GrrbxseIpwcFhBm2d8e6rp4HX",
-	"PFqI3Wjk67T2gt1zhVmuIvP4DJ4rVsq4MZ7NCwlmhefU8G8AdMFs1Szx7yIntpy9eg9o8gcOR8y8p574",
-	"0A2XoB1f6b1Z6ldnBThQqZBV5nRLYCXonP3qht6mIUCrG+I75Vs3AbP6HhwXsJeuuseen/N6NA4haiPY",
-	"bd2MLK/Gb6Vgb1BN2ydLgNm1iEizuoaFbvZunXUOz8Arn8ao5xoUBLfnttr5anxoFnwIK07R3/SgoR9B",
-	"pNtUnK2oc3vzqIx5B10ZWQ0d6pS8cQ5ATMI1XMe6hlR1AMCbHN2fXrjm5WhZ+Rq+ql5MsE+6L8IeZ1X3",
-	"cnuLeGabrAec6y8HF5GuuAB9jO8WRgWAFKkg694OkyaAaG4ryrFpIxCNpRfvTLQTwDsOADJmzRIbm6Np",
-	"72Ye2Ir+5+GRJn0BnfQd3HHVi8GCKcPlt/uUJuTZ6VkFjYwESRTlgINnNuBHRCmFxCtZzCZUsGxgt2hQ",
-	"sLFK+wL9rP4AT06qPcR8uCkt7pit0kbtBoowERITYf8XRuDYWiPY7KB3RbPEtJa5huux4/mFBY5aQWdq",
-	"IrU9ziNyub3EMceyJWMMmeLurWMzqWt6/+g+3XV8uGYcVw5eWaAu8ZXySrOTW0rwFfrYsSPSlZURDrrO",
-	"020dJssVLw2oxq7mAoIQF1AUYXUErkja72GXbLgdPIM/2Dl+5pQ1/LDfS5t6A2bGrFccVviDjA1kiOOF",
-	"W/NXq0q4GV7b/W4t1rHf71O18Lzq21UvmnZEcH38R3vTMuJByKHMFnUdw5XGY40QACLnVNxBc4EcRbhm",
-	"n7Tzvg4XGvKSz55/j9X25ocn5H//z/9FUipGE1kMxoWcus70feE+1RKQIeEO1aBbGkISEO9C/QcCvuyT",
-	"JlreQg9WD0BCha/BHcuyOCfPzs76InUSGcp0BuyTbwH3/oVNm/kEbPiOzTSux5gQ8A/zyOkpCEZbP2mZ",
-	"BvS1EDUNo8q+64u1khcaVaBmUzEzIa1g0ATbL7WzlQrzwYrMvkDNK0jSg6OwDamcdoB4D16psTOEsxwy",
-	"hgAQLEtczwcjjUZSqHLKMqK4GLFK5euLCm6CigV6EzGMaxP8V+kgZh1PH6ZxILsPOOme3Ov27V8mMtyF",
-	"BV9m2ZrIcI2B1vWOpaDxA3joLoPNnRe+YnVbLyb56gLXl1mG/aam9cSuboKji+p1zKczWWxRiL5WynyE",
-	"wlLD1rOCjh1T9wWjhGfK1rD+Vma2WpVrxfJxkKHIMq/snVd16glJaQ49vgezgikAXgGWb/NLIJEqLdhv",
-	"ILlSD6AKIMUXwLPHlOfAuszcHEoWQqE6AxPEANYO4VOgg+QUnrERzL6QhRNkgnBxT3OeOaFQzcDBIyJy",
-	"Geg2VBOzPm8B0Ax/5x2HTtDhPCpp5OTMGnFEdiWN3Hi1iHuHKvcVujDSXEMb3iMTv0Ia/zJMHAffDD0G",
-	"6K3CJGlhc3tlPThtd3etluRjXvvhRX84pW1Nis0LbNZ/SEV2CO2qhM24sQ6rZb/ThbmxXKmg2aWDZRGj",
-	"vMwAy6KrGldzoDwDBjGl+VgWRl/imTcO3WpqNyfmh46HAh58zapwQKUqrYy83VTO3EpLnFNFlNESsbQr",
-	"Fnyz/KjXvF0PzZE183FuPlc3aWfl+6qYqbXNq0kGKydozo9qrMz//lkvUqj/pY1uG6/Zh+rz+XESwbbV",
-	"ZPYXL3dMemXS0vb8prMwbvKUvrBWum0/5NJtnfn6UJYTtTOTvnggy8Gsp0ezzr5I/lOXq/oKLOpv76ZC",
-	"UyTt6gVdt9udWx8+0t7q+X1fzzUJUBm5B6Q86hi8da7XD37Ub7qINlxKBxwWt+hHA8vwWRR1qIPHjK92",
-	"or3jPyy3bs/eizrj6ow0MWYevjH2EOgpdpzWtAJ3mr1Hopr2XDr8/nHSkb2l+8XoZP19Nrv2d6s8bkxW",
-	"5jP2EN/KpvNrc8VcU9eKxgXsYcsryiQ+dwkSS9+/OPzRhvnrmQBcq2bvOBtDjjoKrBtm6XZ0T3IiN1XA",
-	"HmRSHCPPbHM87ekLRXa/UvH+N+kb3Ff3bzfx3IKbMQ4dhsKD/InlGkAEIN3bEsAlLaqRIjTLCqYUpEU/",
-	"O7hwpQQ588RfU4MhS+Uy1n7P0qM1ypexiTyq0INy9RTT73HP9ovuWB/kxUTyEfu/uWLgxURibS0jlmYj",
-	"uB/blwd4YIKdwb5cuzd+00qrXcV6fdVt4GOpq268aLbyfvBf1oZOqlS/dEq5SGtcCm+Mw4SBhoiWji1L",
-	"C0DYjPxVPGMD8xvXVDJAVqvQilLfoA5SzaD6dBVAW8gEm7NExE8zGVezhX1AQqixGvR/WMlVFSBHYP23",
-	"L0B2K1hbg/wgpo5TehS43i8TmO6G3/t1FC6vmavRdn0D22+jfPmB/TDbZFUdtcwVMO3RaukCgPVO1DJe",
-	"EaZSBTiWAD5eNQ631omtz0ps4jIksSjCPlHot1WrcuMOD8FojGcHF31BfSaxMYOauDnmMeiEgaFmTNSu",
-	"QWoZfgt5U4jiARzGDycLiwlZ1dhBNvIFKegcezYxkWHIWy8ngPsU37MzkuIODLSUg5wWtyw9qnuYMQ/Z",
-	"Lq+sAvE+T6faBGF9arBFzh68gKwqo2b3BVfgyYY8IqVpzmxnNKcuV/mQG7m5L196AFEnN6al0tA5LAz0",
-	"88wIECPIbM/ewVgWAy5mpbbvFTLSTp1Qc0u9DGvBRnN9bioHvnvKtmHm2s0KdwqgrcEP7zoeuzUeHBlT",
-	"F/jwwApk97KUAM6MK1Ex9+871RcN9TOca+MFQQIVGDdH5NJnzZG0oqoBz1RqkypsPWj1Xd0sh2GCb0c5",
-	"5VM4KisWR1RAGiAj9is8shOzzqnMWN7SwvqiLzZpvUO26rzzDijP9tJQ5zZu+3vJSjYYg9lnJvv8IGkK",
-	"7QsShxCIaDhw0ZsJd01tw1YAhwCwYS6ef7oq3rVd8zFtBYnpwmfSOYjUMJWuKukNdBffPI0VcCU4y6E3",
-	"IMJDkHZ6VoSawUdSZLa7sJC6L2a0qJxCIwh3cSVFtO1PNuX6PTCgvZms5uVfRsGpSpqjmWfYxG4ztaam",
-	"W1xlbDqTZp6HHyyVrFMzYj/ZeeJdp3UfkdTpPKmDIPL111+1CgUrINR23rQaxKZV2xupUcCMWr0AkPQT",
-	"mJ9mN+UcslCC2gbHNbDRZLTNStBRMtKn2iW39IXviR+UTjoFB7hJWC5mC7N8EcRPAaPtzj1j0Y7/gF35",
-	"aksfcHotBgOc6D6LHWCAb7jSAeffAqWL9+ELhXEivRo2uMXHionsUMj5l7aJ3kCBpbFN0pGcDrkwCptX",
-	"LSxHmdjKyuBESt8UnAkNpfmGnrKkzg5VkAtnVfw87wuPQugKWUBDTM2bFqBwglIB9s+5tSWwXWHIyWZS",
-	"gbpBfpNm1pBKKGy/l5wLlvjIPpoO2BwxtJeeVIUiPjXW6HdWF4U0HLA+zAfem4VeNNvzH7pbKVkWI4BR",
-	"hXa1wUaCk2osc0T8uYAISc6oYmRWaoVatYuecAT5GrlKV8DhFKz4ThEHt8dcO3vb5x87cmkixQjNVUwb",
-	"hg5a8JsLAgbVnKugt7z9MZlAlTvX5jBd81xaajkoSmFWOyZayiOScqFZUZQz6MBgfkJzo1XfTiyGLjRA",
-	"sD1FXe9JQzjmq+rHA6vNMKsGhwKgxZQiT1InftILkg5LtTDGhAVeciMfgLAQ2UDIeaDPPjHEYAgKCdM6",
-	"8GDlSIzz6Cb7AhQOL0b9f9noxFtgydYpxviwi4GltuypL3gABJE4MjdyjWVc25UuzRbTZIbctijzUCjV",
-	"rIDU07g9YuxPP4yXqV2k7EWLOwArpbFwyl2WeBBKZG/lfG+eSnj7F2o0eM2ENmtrkebBeUGVJxAUr9Bm",
-	"7OVF8A7EbDb2+b67kbEAecQzazlPjOksBdtMoDpRZ9a2JchPwe7lna0qY59m5uiwhZ+W0nUX9xfNbiIW",
-	"caC1ftLWzADn9G13MzBr6IBTC0t9tH4GbmMdndDRiKlWywYwYtvxam+ap7r+hlyg89Pw0evXl4dnz7/3",
-	"ZZaeJMglSQ2J2gwR4OopDtQXQ5ZLcesb5wSgt9Zhm5ivKrRb57GqgdsKdJwI+1YSvBSwp9OcDisfVl/U",
-	"nVhQoWh7U9ZRd1tBcldg15oJ7AsE0Lx7E0/JDkv10EeLq1uFD2seSIiamL00ys83AxZrz22ji1Rjucd/",
-	"wP/XlbP8VMipuUKug5eXRTUMTLg3aH/DS1dlvCLXrghvHRLUB+Tye8/7M6Nsu7MbW4dmkJrFVxZwJNgG",
-	"fS2Gr2+CaRicC6ljAt0nm/12FG2a3orO6xqffG3ovNu11tj4PMpiTYeMV6j2QO9PqnStEXEAXOScW7GA",
-	"EBS/w5P2S2syKLABT23tObZPM6/tCwQ94triC/pAouZT1nK+8RYYe+5r82WgXte0uXn8dhcP6wPj6sBW",
-	"4c3YZxIfLDYLxFqzYclzDR3m8VvcJhJiaGHvvhkd8pxro7w/eff+8BQ6wkPyjZCWvQNPPz2N41H/PahX",
-	"29PR+qzhlopU7N3Lit1YPLWTrL//v4fHuVCaTdsO06h2/ii9DrbDVLtfqnd+04aJX8d646TaxscyUObh",
-	"Ju/ESEmN5h8DBnd4NqXgv5csCfxr4Maq1PjAEwWq1umKVhR+c/fE7P37v4xaXy1vhU5fa5XzLejy8+DQ",
-	"NtPnVw9l3xVPVi/uOVitxnA+CqCKkcktlztX7AdFifUbVL1+cMLLP/wIXkt7m50Y4kUzwTl4FSY4L7/p",
-	"0im5RqbBEangfbYxY7USJ33jpdthQU+QulqlavnKtFoleex1761LbMxYBj54KZZqhoLX+ArFyApdoPsc",
-	"QdYllJNT1xyZV7jo4bRseDhyZliHDh34oQNFBeEuyZCRAmqdfBc27MnP5CxnwevRldfycuf1Jpl0sVoq",
-	"KvB2nFrwsgBhOX4sQbu5MFYXvMKZPpEXfCgxVdobRFW+dlB279uORWZQNUCpHIdjnlf5doB9mRsFXQYv",
-	"dT3cP//6+f8EAAD//w==",
+	"7L39chu5kif6KgjdjWhrpiRLst0fUtzY0LHdpz3T/hjbPX13Ds9VQSxQRKsIsAso0zodjrj/7nts3Aeb",
+	"J9lAZgKFKqLIIiXK9mz/0y2TxcJXIr/zl3/sjfVsrpVQ1uyd/rE3FbwQFfz5/D2/cv8vhBlXcm6lVnun",
+	"e+8sV4VhE10xO5WGGcutOGNWs0vBjFCWXfLxNeOGScvGfCbYg/M3Lw6+3T/cy/Yq8XstK1HsndqqFtme",
+	"GU/FjLtB7M1c7J3uGVtJdbX36VO296IQs7m2QtmDt2Je8hv3s6XZ8BvD7JRbZqeCcWUWomKVmAtuDeOK",
+	"CV6VUlSMFzNpjNSKPTh/dvDdmskIVc/2Tv/mPv575qd2qXUpuIK5/azHHGfQndD7qWBzbqdMT9jCzWvB",
+	"DRtXgltR4E58v/FOvBW2ujk4n1hRLQ/4q7RT9vjkB8ZVwZ4cPcqYEWPtjshqtuDSutGat090NeN273RP",
+	"Kvvt472wOqmsuBIVjPfrr78enNd2KpSVY25F36BHxxmb6oUbiEeP4zJPTvbbIy+v6/85eCt+r4WxBy+K",
+	"9E7Kwu0j0FmFj2Zw0GNelqL6xjC9UGwxFcoR25QXjLMPvHS/UjSNxxvu9qdsb84rPhOWbsG5p5ynpRTK",
+	"vniWnmmYEU6Zq4bk3ASke87RxV62p/jMDTmG913IYkNq6KGD16q8QYqbcsM4uwKaq1huxO95mMLvtahu",
+	"mjlweNem9PEXMdGVWD8FM4NNWT2FS3zZpnN4OuXqSqRO4wUeAJvIUrAxPNZ3AvDl5ifwVM9mPaTgBx/j",
+	"I30D47dbjFxXRicOP1fio70Yw7c5XhnHhq4Ew+3Fu/Dd/iE7Z5ccrkfGdAXXBKhV26moWCndBZOGPT45",
+	"6TsvHGTNzX4mSvlBVDertqigZ3r2yH+9+SY9k5OJSfCsqYBF4qkbd0SCLRwjs1MhK2bFR3vGcqlKqUSO",
+	"XIVfgkR78NOLgxPkJKktKWDAeFL/rRKTvdO9/+thI1wf4rfmIUzvpS4ETPa5squ36fda1IIJ91jGFlM5",
+	"nroDWrt98IPN9+75RzGu3QxWTcnUl/zK7YvwT/dMwj94ER7cfEYvJi+5HU/TXDd3OkpD8CVXqAw4oWuE",
+	"UBmTyljBYeK5+DgXYyuKiw+icow5j1UTmD5qP80CXkwOcPR1c3ylleiZ57miaZ4FSWWsLEunOanCZLHm",
+	"Ig17dPR4yLTcgIPm9rOcSZs4Sytmhs1FhWzC84ceCi/hJfFAhZjwurR7p0+Osr0Z/yhnTmU6OXL/kgr/",
+	"dZzk3C+FMXw1657hIz1URd9uTko0cs+O0LfNprSJp9K1Kkw+fIc22pQ3JVf/jlS5PDP6AvfGEXkG938s",
+	"Z7xkqp5diqpnq4jQN9U3YanL88DPo/15ghSthATOCnqa0hXLYTdyR85X8oNQfZuGe5retSfrN+2dAP1q",
+	"JasSq1Qw+nZzSnrPzfWqYS031z1juq+2GFBfi5ULte6BjCmNlhD8k0lrRDnpm4h7ZIuZ1NXqidRV33a7",
+	"rzYd8JN72My1MgIo8k2lL0sxc3+OtXLWofuTz+elRJPs4Ryf+OffDN6lYVLZvxdG7DBwNuGyrKvGomD5",
+	"WBcC6NtYflkKML6Ms0VBQrv1R4Z0x35LTYOefhg/2mOJrfr50vMJK2vV71vPfoK9oA0CU2h8rfSiFMWV",
+	"oMdg74tCup3i5ZtKz0VlpTupCS+NyPbm0UeOYiyXZUo149Ztpnu9U7p0bZm0Z+BkmAs9L0EUdEgj29O1",
+	"dUrcWoWLNKXX9PinDGk/YcCgHlEJI6oPQE0Z46XRDOwkd51YKbhJzeZTTNR/owGaKTZuBH35mxhbN4lg",
+	"WbqJdDcKpzx0ae51JBbhSMry9WTv9G+rf0wCb+/T37OEamUrrvAzVulFxlRdlsjuHa8XDFi9s7K5umEz",
+	"XQlQHtxT7kL4i7206KrXleP1c4nqmzOfrRVFY8F4v03XH4M7L4zT7CKOPngffvnlxbOeTaDXRT4H5nhZ",
+	"kZF5QHaT24cr4rzzSs/m9tBNyyg+N1Nth0+FLEvzzv8yPS2yHw3jxo15w3glAo12jgpkERjkSoPyMOCY",
+	"OsQcqLEhsmhx0ZkmqXw+F6p4Z7mtVxhlQecDuhILZ5wCFcCvIyr46cXBD0AF5KPbI99aehoNrzinF71s",
+	"bkn7ysli3WVDOsn2jPh9kJci2zNh1ave29qh7t6DuHQjhrclN9laMZvbO2UkF8N3xAv2QY+vJS5UEfw7",
+	"Vyx3OyE0mPcP5fKpGaJ76j18HPzJe0/fPj9///zZXrb38vWzFz++gD+fPf/5OX749vmr85fPnyXpt9/7",
+	"eK6YLGIONZ5qI86AKTlmZeZ8LEBpB07Q8NE5t1ZU7hX/79/OD/6DH/zj6OCHw4vTg7//cZwdn3z/6b+l",
+	"hC6xqGVS42o81dXFpNKzgdeDfmH1wOcvdXGT0BEzzwMuuF1Hgu8lKgDDaduxzItNmEOJPgYrPtrkZOt5",
+	"seFkP/QZhj9WesaOM/bPx3C+okBv/xD/6RKP8eukbe6uJGudb3x2WWRlRgfRWmjyiiAhPYWfbHiHO7TW",
+	"3pXnhbROcdQGXse4xQAMqHNHTrI4dWXQRnVotD3OX8nDbqdcsTyaUj7w3Z6elwX8RIjiko+vz9zkZ9pY",
+	"9u1j9q/yL2jgXZZcXSc14vsj6+U5z3h1LQpywoEv9Zhd3lhni7KTJ9+66a/nqLcjxRVk9qzik/WSomv4",
+	"Fe5XDIIZGK5h12JuQcn6rS6unF5yQ1Y2e/Dm6cHxo/0zd0RTqa4YBa3c0sA+dIqyW4D7wvJrdIt8MTwU",
+	"aWHp43X87FP/lr+YzXW1sYnodhwVMitma3Wn1ul+Ak/kC/zd8dFRmBqvKn6zMdV3SLOhSprj39ct/a0w",
+	"4CLtSsoKPh++SFgdvezT8qJiM2Mz46KzQj+v6JUr1tjjRoXQcO4jXOAIvBAfx0IUosjR2Q0fNo76mbBw",
+	"eU5aen3P1R/rWrn/W215mdaUcOg33hu/AfGlGfL5Riy4G2QYeC/vhjKXBqcLv+IY37rBNmSLzl5xHI5O",
+	"mUkFuRYf+dgyGnmZtw0XNqt2bo1LeEmW+Het2IHmQiwffVl2F2t8tGlcV5VbPDrkpWK6KkQFsYJGDUKK",
+	"VyyXRb68Jf6Vm7K7FBfYUKBX4oNcoVQeBaXSzREdMRg4RTm3P1DF8d7ubci68ZQ3BB6mnTWblz5aZSs+",
+	"XiF90PGxZEq9ngt1/uYFK/S49hH89tuzvY8HV/qAPvzNaHX4li+CMy3bQ422eO/tzM6Zb2yriI9zWQlD",
+	"v2jP+FVw9UjLCi0McCf8ReuInCp+YN0be70/26iRJb8UCYfu89nc3iS8hUmOWYkP+jrsyPL6Mh/ecG+5",
+	"1JViV1oX26/OjPV8rdP4HTzU7yp+3wmyZMxM9UIxrcbpVS50dQ2m+LbXAb0i5FfGNXTe6o+jY4dF9NPa",
+	"7NS9eRb5izqqqbV8PN2MXfm3nYffpjhXkwi1LrPqbMkLveANYa09+LGeXUoligupUvYceVYvpQJb0d0o",
+	"adicV5bpSexVxS+kIgf4s58ppy+QY13DaayeUJuPxLMMYa3UZiit5JiX5GfOyAXMMCHjSljDpE0S4OaM",
+	"Z2W4BpxltVKQXFmIwpl57jOKeMT7RQbR4d2ynmupiqEE+K/u2SXXZjcjwqSDHrWysmz4GFHb3Rz2TBfI",
+	"P9duTBTsGhZLWAp7LYUSMOxG4ZYmtldAVhQtHv3ug44OpLRX/CuRysFqBS8gP7iqpDDglDxGpWITPcjp",
+	"rn2qkNvZyF6NokXeMdSTvFvysUA7RavyBrW6M1YJ+MMpguKjTyGTFm7/dxl79rOz/TOMAwtVMKUX7MrJ",
+	"40tR6gU7TrGJfrUJAlq1u6w9m+i95mhF0Rnibxi/4k4hN3SCEKJaSIOc6vjkDllVmGbaEdeaaGqO7me7",
+	"n+XOYoLcskrwsryB4J+koJ9dEafv3s13loL0G+nJrYBLQi2pK9BKGMcwCTOWV1YUSzf6brb3C/Vng3jI",
+	"IiOilewTJ1/jiUV8oZHBMS/xzDprqUIpttcTyeoqIN370772DccPgnhbT3tCDds6/Lm81atG/FeS0e1j",
+	"/kkvogRWLBKB+pHY/1PICq0t3JJo95JeHz/iz9KkVueFykZqa0q2RInWPSmpnSxs9wNIlyPllbIJSm7s",
+	"AKna3W6YfnsWq/b/daM0JEQ/9wqc4bJglwIOQk9IgfQHYeoxeu/cTeSyhD9qBbk6K4/irTC6rNOSlsaf",
+	"i8pohZlTWDVBL/ZqZIsi8L2iaG7KyvHf2XTtCihyEf1hHm48Erl8YBwjqg8wJHFT/DvSlpqbeuF3JaLV",
+	"5lK7T7kaixJ3sJBmzKuij5zlZPKSNJjU5SFfjDQYkHjwk8/e9Ut49+r8zbufXr/fy/benL9/+tNetvfL",
+	"q3e/vHnz+u37nhBzk5gehawxHd6RnFY9243eaW6S5wze4Er8Bm7JPGOL6U3Ly1tydX1Bvl6fQysVFPF4",
+	"l6//J4Y6og9ksWpCad+7XFNpJJqYD9WvZUw03gwqM1rhy/D7MMChD48OThOBH63MEunPD4l/m76Lze3n",
+	"uANnlFDktmQiK2OZXegmDjbjN2yiqythO+yiycfhZSV4cXMxd5dIofNeTUo5Rj8EkkTyBJ9jOkwv9YOG",
+	"oyt0OlNlAYP0ntZM9GxeCttmXM0VTA7s35YqbgJ7t1MB4fOLmbMeZz6DnFeC2ak2IviKp7JEs4rloI1d",
+	"eA3BiN9zNqqPjh6NsU6K/ef//F8jlQtVtJ+BGpT9w5FaDhpCiYWlXJP1XhA3l06i3BCdszOjXl+kLIW7",
+	"JlWtDNQYIRlxNq64mcIyHqXNoJ6ZR2YRHPEqP2g09n14P+e8clu/yqsAkXGf2mbRg1mrglnd8i7gV25z",
+	"vr1Dy4fmt/lZ0w+t1uXFmJdlcmmw5xN3wqwUV3x8g1WXP704eLI/yGGwdBM2H2MLIiJraAN7ZRh/DrzD",
+	"8+jNrTqtyztJGUp6jptoyhJVpA88Rd8J9pHFDIgWEfYsdcjLrKR1KNE1X2vZhD3fLouoxTjTQd8nR0eQ",
+	"xWLSPtUteektWcydXWHvX0dnRiHcHbOiOGPHziB7cnyyYu2eWpM+H/cecJJoXfq3rdjJbkA7SY0JyoM5",
+	"rCSMu7AHG63gqzUIwxK2SYsYyP+80tad4wq9tMsz+4y1WM9Dc+2MObK9rC3LnREr1VUOatdEKl7GWiB9",
+	"izbZpvrgj1KURVRytEGWhNMXMQ9sUWn3X6f8cQ9jQBgJ+6mcgJTV9w7KjDIQheIjdwtxZhVucp6xnExP",
+	"96dbhft/5UxE+EDri1Krqzx5jydujcsj/su716/YXDvBWSF7uBRXUhnSYh86m829/CHU9MFfc26nuVP5",
+	"ciooSg8YFaosb5mzFIQaY2W2rq1TtSn/wJmD63kHLifDfWwGS1Hfj7IUmKidngsZ2XoCSsdEugOAXECv",
+	"0FVirp3YIhOoI12c3nvRG81Dy9ib6fkghQldt3f7TgJB8FJwZdSlSWrfLp4oJ5MQl1lXIo8V8vQjjSTQ",
+	"Xz8CpadURF0K/gGCMwbTLR0VRRX8ywEhGKJW/AOXsFcX1UpvRuRHye84pllKJcwFxFNX5Xoo7W4flMuZ",
+	"LbVgHMlJarvzsdrKy60DMP72UQAmXMHMS1ij62osmtrfT9meLosLKEZdVvRMeEdGvI3qMIYdrq4KJ3LS",
+	"8WQIJjJJwSKaeAZxL3Y0MBY4T8MKIC2Cb2/YROE9F7aq1ZjTmSdio+v2KMnR3a8urkUid/KVW18pjSjg",
+	"Cn6/n/w9HtjFho4M+lULW6LfgLRN6A5xg+4wwIgT2dwMoB8O4b3v4FHPe7ta/YZKY9ENUXkiznzFdjjR",
+	"6Oq0ZUXMzpckU9aRfp6Kl6mwn/t2WH+bOXYZWGdLUmfS3u4U0aVJqiXpVqsRL9TGqbQpHQO40KW2U2Zk",
+	"IQw40ZzaUSs5kaJgsIfe58/O0YyYidklpGvWVBiK2DVJh2FXM9lC8didXrFSBkac6IzVjq34ZLAbNuYK",
+	"UrMFboIokgw2JBAf3YGYvO/p9IuxX1uSKwt1Q4993c0w+TDoaHuFRJOI1hLLTR3Q454qoGWO1uONWeGR",
+	"WPIhLLGs1OX9SfASV9Nn83pDUl8nTMThpu5P0lidSqyccnMxS+KpNcotpZ65x1CbEAzj4wQL4+G+0vpt",
+	"yY1Nu1ep6JW4ZMaI0JtIhlTjsi56aLdX0xvuWqFdibKnk/6Vyx7EOfCv4Jdt/4ouC0KpOetDLtjWfbyh",
+	"lO9SSCyQwnZlDRW0Vxwd3gqietlnUZ+zSi8Il6VJbfSgZzFEHoQ7S0jjTPkkAt+/g7RSN+oFjZpWm/VC",
+	"sUtIvXNaCZVQtAJqQUI38RQw+BwHMVCCx2aiogI9xwoGpxZGToEENQ7X7WbC8oLbtcAzL/1zjlB0KdY/",
+	"D2f91j3qyJEraeU/VtnGv/zz0dHREWTfAUTC2LFl1U4TjrhFklFgZhZkZQVmocQHAFt1cq+bMDmQX2yu",
+	"MtupVNeO9IYIqg3V5OgHwznYe63Lp7wsU9QSpendjaUxRJsiAvHq1F3EjtpaNARsgFRpQnG+XDif1mYu",
+	"qedNTly4JzEt9+e3ddhHiilCYaLp18QH1eMtewPpS7gDkKmyXBoEGHOO66zyLEIOaT3znMzNiyMnc7Kc",
+	"jICN3YmIvbrs/9vYhzj4RVsr+L3adKTvQDik2ZugmPQxra/etRhte9e/uLTz/zW9hMNtG1AAANjb2CDc",
+	"U8kPVvKyvLmolannaI+sQiCiSh/M+/K2G1R1pc+2xzEXnWTjnRvijRv+moTDbqVPrsdjNVzIIVdDH9Sy",
+	"oEtYXuQ7SvuNgs8m9iClj2tDJ5Bf198HcOa7iAwvcfuvNkDcOuFla3hzPW1Dn2a39pf8cc246UlvYvfs",
+	"2q750zb40zb40zb4jLbBChaBGHsb5r1s7M3y0NaqDUXzhACgPTLNGvkZhl27nr4k96EOv4AZObgscTPg",
+	"mi7o4jrNoQGgWen1arZ5s/PstXnOg7P8pfzLWZzvT0GUu6mn7jq+NvRHdcnq+CgFcfTFSaGYK6/Y9i2i",
+	"AlH2ogzZ92SqmQY6bX0a4y3YeueWr+Dyd6U1tXh49wK5PV9xZbbJ/ht2a3oyvTansIHkQrpxJWYaLfJh",
+	"qnHfxrwluvbBntpAvwVujDSWE+IUJjbfGCtmyWzB+GSidzWYuYHWoJ7KyrHoeU+zbRuA17BJJQTDpYHu",
+	"28KtYtxE6BH/8u71q4wVYm6n7PjbQ5b/8YlangDz8wqc21CsbcE2A1jaAiVn3IwUxDkXgMNROQNNYbR5",
+	"E7yc6NsDcy3nB3qOyz2g3ENcLLVISMDpfCYVfsPU/t0VSaM8KRhtxNb10k19QKOwbVdu7A7qbQQvtcsD",
+	"2xD1ahNMtl6QtWhXwk6tSRGJt8SJi+VtAQGVyPuV/2iKyDY44W328habE8HNwTo22pC7cMQsbfBX64hx",
+	"K3nHP4i7ktIveXVd6IVqUkKOe+V1CrtweZvoy3anJYCF+2Eovomu5lOuRLEGLsYD9LEFxH4JYRby2lHn",
+	"E4W0pAMUMIPvtsWQWQkc2jlKv9fJ46vkjFc31Jrm6VTL8aZH2XZ8dIW8N92IRh3bJvKc6Go5seEWLoX+",
+	"zIX0wrepknj741P2w+Mn3zHq2tK0WMFMX1I6wEzNqXbiQhZ5u3sbG+tCRK0QSmmsKNyGJOJoY1un0nVX",
+	"4pYCrk+OkFsXUE7BK6itWHj4HV2XBSFYDGHOAyJVtKFPfbCqB4yrVTQBV5L60HDLrGaFRja2wNQXCG0c",
+	"sleg3a0trUDvO6AeXUBdhenbt9Ds8sLXeFOcxh+h9vD6WP6C9Wbw8giRPtzbHudWw8tFVemqdzYADwCB",
+	"wwss9MkzJgDrwZPZBJJGoiKcgbZ4VA6UmFXpIXEH8B2Ez/0UNU9LrwXAIy4mdVnm2bb0aRgvS70YnMY1",
+	"J1V7WKo+KOYJdDGYPqLjoI5KJAEI4YivIM3K9Ky13WTmyG0vVrFMmkfnyc6U8FvPXIfljN2uNLsznwAb",
+	"NWzPSb5QwV3f3veuWdrQuHnz7W8WgRgsgyf9b/B432yR0Nvngs0vPa0cDkfY+KUJuTc4G4386FFseFmD",
+	"tp3HfbDS8ds7BBXD5fsXRskCtAlxHcsuySU9g0AqOL78hxjEqdzEazWRSpqp09nEWMi5NURkfHD/hZ30",
+	"UIpZEz3dIbxUh6WeuzK0qVKMI7BMez+9f/+G4QOHaSRlaUvRh6hYQFrwQldFj5MzWeOe15U6veJWTHVt",
+	"xCnJxlNEI3Evhb9EPqARDtX+wxyj4v8AXEbVmNENXKFDPk2WwELeFHbbgwVjk2fszJd5le/yJtrE4IDj",
+	"paM0UVzQ+ABgFbcsL5AYL2VRALyu0vYCVIQWxG78KXZPbH3CzXXrA3+fWg/VVfsDIML4A49w3frQi/34",
+	"M+zwG38SWibHHzaaWevTAAXX+tgXBbXGCcUw8adRLKPzBjvVBXxEOkd07EEzgQMIWR4XM1FI7tNDptqA",
+	"PVgbUXTg9cItDZ83/0zLOjjLi86X0dlEvC761IfCW9sXgRc1nC78oxkP/w1u1HBKEYxYc2zOeA0DK7dn",
+	"i3gQ6DR4UWog13C0MQpZ67zjL4AUeTWeygBd5k97XHI5E+1zbUrk4YfRHMJuNh8BBUf/9iQTfdS8Ofqw",
+	"uUbRh0uKekTrbRUX7biWeusIi1uBD8IT4DBWvLwA8wBveXy8VlduqnBwKcf7GxhhOyyRZotlykzywYvj",
+	"o8HWRjsotISXPRwSJPQOW4UufR57h4bGQIPDaEkvGa6NbBcmCsDJ28C2bIpUbDWC+oK/QdqMCT6eBqj3",
+	"u/Y2dQCMu1VW11GZlUXt44wBTfYcV6dRpqzEEkNMZx8SordjCt+Yro0EZvvj/YFDdz1oSyScUgf+zZsX",
+	"y0cTqZbEBaUwrZbP7ZYccbf8zsWtrXYcsD9HyjcAiQbilWBTDo0pdd2z12M+52NpE0XRvyQnbxES02/v",
+	"jN+wS8GcBIWtfjLUt+oEjBR3g3aKsqy/V0grBuV9PGi0AYzz4D4hd1lV1Zl0dBJZc9rNPvVS3jlx/009",
+	"8UjbOItdMOd1HYhuzxrvnvVs4EGHvX/utKSdZCvQFlIVJQI0EOEuproU/b7QzaIjvlDNLaQdKtkmRNtE",
+	"Gpdm0buHrx3z23D7UDtNajDP0YFKzJBw3OH5sJvIbhfcVzvfQs3prL+ZV+9yi69Ke9sdexiqu/2pdf2X",
+	"17oiuarGvMK+NncFwxO9EvlbnFg6q41lxsqyZFP+QRz2aYDhGqSu9Vt0Gq5pLIG44cFOR3JZeIbLzTVG",
+	"AiFE4jGchTMUHftyFAU2C2zs9/tnjDMrZ+jaq8uSccNKra5GCp3QmBZVyAJbfTSVako0bbhkgZX60BgW",
+	"6DUFwhFBiFOSxnZwtbtrzBRcCreaX0DYu91bBjeJSifr+s4Lt5rD19I/ytSztbkVbVYLNY7hCvlXwKU4",
+	"uau2PBs1tjrroK67uzyvatWDQPV1NLcKmP+3IsM/W2R9tS2yOo0ibkUGpInf7h1/tuy605ZdJvaF3nm/",
+	"KS/mmOIzxwe/wkZhtyHWr6PbmA/13Gqpf7Ys+7Nl2f8xLct6eGefJtuSfO371jFZsiUjKymB29ZBm1l1",
+	"zJeOCpc2WiFwS/lDG/qheoGHpzdkNVzJD0KxSz6+PgOrdi70vBQ9lW3JzsWvfSam2zewVAbkd8Cr0ssN",
+	"r1nO4S+ibsJDQxAY9m73vB7GAPGuLjHAf6kLwgEDCVrq8XVo9cQtv+ROCrx+A11p+nftTQV1Zp2dO0OF",
+	"A9yfASVm/XaGfWkaOi8tu3+zt6QtHMGIsVYpF+ejo643KSSmPqL65VWN91Nz1eWHre9B3DpuCOlEzeYS",
+	"VcX+q+Sm6rJ092m7mTo2mC61fh8aZ7UAq52GuRoJ9HittAiDrl5Puji8F83nJ71gM65uGvTHxfByozvA",
+	"mDxltaI0mm1EaIMCs7J4/C0kKi3tympQwpctLMHGN9HpN3VnmDFAN347N9z9IY//V4aZN0MoG/r4maHB",
+	"6SH6MdBVUI59g7hVkwlN5CIwSxl14Rk4u9qI6iLqqTFMWAZIhvUQ+3ouFECvRXVG4F+HjoGomzdtAgdk",
+	"wi517PDEHhFyZ10trNRmcxtNeDUu1FrMQDi9dCFijM+77JnYrEwRmc8Xj3LbU7rYg1Hbu589PRybhj0e",
+	"lx9CKBWU5MQpPOSzMNQzEX6iq6bhz7o2P6kUv3djnWz3xUrxQZRnGBGa6rIw5E8CfxCQuPRde45anVYJ",
+	"KgDdxZQxmm6M+06o4pVebKdorIjMgw+M4vKU1eKDp1HQFDsmdXS8W4WyQyrCujShvP1A3s4U2jw5gjI9",
+	"qzoVHDwvjSbRTJ1CsRXlYirHU6iFgpCg2yCr59vlr/StPHUV3gllX+nFF2odYSkEWCH5Gftt97YSNnP0",
+	"wRV3429lQaV33KSxBzZsMLK71MAdAlMsR/o710OB8xMi1lhXi5WR7qTQN/5DuknLkGAS7byPJfUbBdjq",
+	"lkgL2H9ojuPtA2C93jY4Y0dDhVuqg06iDWpvn9EZl6qpuborl+P9ZVJuk4G9qS83XYv0vInYLh3THfhg",
+	"mwoCD3q6RdubxrlK3tZUN9R2Q1MqauoM36ieUU5p5/K19NnltNQNMFU8nsDnaXN6txHnDpPYuklxDxUO",
+	"W9IyMfWBTaU7lnRoC9a94uD+lfYlEV1u1F1pHAs6a3iiXWhIn0JwYlJNmqo2qSJjyP0pC3HhCLxH+zR3",
+	"hbbiBexXC7JCC9gmwXhnSsF2jHv7O/Cpf1/eOl1gU/vEq8T3kWrYWAurltFjf1JP2XDtfEPZ5tpNKyHS",
+	"3WSJZ/uO1SjxG9tTFigquLSAmaGrC6nmtd2u+2yEj7wCtpxUBmmWW9xB57Cod+43rbLYl+cvXu1le+9+",
+	"+cv5X5+/ep+cwnvHTZb1aF9amHSJUFVoUu/zao6eEfJIW+FxzMtNGjMwnMH9/N8PBqs+2ySBRZO7lTqz",
+	"QWPuAZgVr3YNPxH4xp3qZVtW78h2mTXqaaR1xfuS7UU1rYltbJHeZvqVo/OtlKuVFHTeQmAcmph/aw1o",
+	"bbv1OzgzHLpvK+9CyQDW89VqGG72W6kXK1nrBtSWTgnYkmBSQhau/9Kr3v74lD169OiHjP3y/mnGZnJc",
+	"aYo5Zyz/jxxdqB2WHudGLYsg72TqFHptzOzbXrM+histK7QwUGOHv+id6l02fuaXqcKajURQJT7o67Aj",
+	"yfVRvFIadqV1sf3CjPeir9RV4aE7ExA45pKgwJ3rcPvoqFv7krypjr624v1tghpCgj3HvKSur83tuecD",
+	"wOF6d+9O2D1c86+X33tM8E3Z/VU9S8eJ34uPNu7j2gfamdIfX8/577WgHlWTgUjois+2dqeYeua0sYRG",
+	"mbrKMFIWLT65o3WVYPvQT2AAi/MpGbtm3CEQdRGSGPuNNaNnAtIcFhyrbqKKQmP1HGvK+LVo6teclgiZ",
+	"6U0y+ooqv+GdxzG/dgPWNcg94c6MfBPre4WQ+zS1g60JZs2h99HJVux7A16YHPROuJ4j8q+X6dXVVj60",
+	"QbT0PKTTJJosi975rHH6QEDYe3x4WbLL2jYZBWmnTyq3YLATB2gokW/gPs9YqReiYmNuAMCNWlckdWQy",
+	"94eZ98vwh8mU4sYHRg3vgPc4LgU1bY7vxPtwWZubKP268W+6eYlq5vYtGOHp3fj3Jo++o87zOb+UpUza",
+	"1b4oTzp+WH2AHVOs0OxS3Ggqw8VUywqzrzcDk0VvVH/pkwyFM5e1LC0VkuiK5ZRF3gMRCYS8Gi1CiYUw",
+	"ls3kVRWKRvtz4JZdXtHLV1/pGLQeVrs0v6x9Bqn79avXI+/CHBsurLxiMlyzWIM+H9axldxI60ltGzpj",
+	"tZK/12J95AjetnKSdyFnmpP7SoUNaDnjupL25p1bE3VNELwSVYq9QmqKm+9fPb5lk7xF8NeO4bJf3v58",
+	"6O8CaFX4xjD+1Nr53qdPoOlNEkXfzetRqLBLYRdCKDLeQKMba4gHYc7iKVxxIeao/02EKC75+No/v6ik",
+	"FW5DucIffGMAbCKD8mxrRgrrow0zGmMhmL5BJTKsEnw8FSb8nImPfGzLG0gBw2LHZvBKjHUFOXcLX/WM",
+	"k/TgBrIaqZBtibAHhV4oXw49kaWHXfeJ2yM1Uu8doy70GJR7H5gYa2UrPrZnFKYANu6GgbbtUNsE0vdK",
+	"KFFxgG+v9IxJe8heFEJZOZFONJp6PGXcMDhLKIRkVV0KM1I+T0kYeaVgHgfsn/7pR13N/umfSKJm+LP9",
+	"U+h/4wggN4pfiwsngPOM/fL+x4PvD5njUBiz894s9+gv758itkTs00Lg7f/ID9lrJeCtI8UISHgOHRBB",
+	"pW3suO+dHUeJN4VwN7XyyB6PTuA7RGoPmcpuGlJdgV58xi61ncJHRlgr1ZXZP3QDnjMwK3y+pBPl2OFn",
+	"yg0r6nkJKKcejD1jtuKydDRJzEoqQGLEDXC8a87d9WSmrip9xa0wTty5N8M83JCFEHPojswV+/ax++7x",
+	"0RHLl7BW8zNINfJTW4iyPMAnQPVaVFpdwa9PTlLA7bjlQONuVI/f7o4OMeDzQ/YLSuGmXYAqGElm9nsN",
+	"qEW84jNhfQMjICJ6lTlkL1Ce4ndwX5hGBmG/fUz7G9bFZIGcY87t1BP346PH2DnYsGup3C1wtIeNyD31",
+	"PdqH98OOu4dpryHDycgPIkMgkiIg+TJUWVURgdvmf33+nj38cPwQQC/d4l8h/gCTxk00NBR2V3TiLg91",
+	"+JSGEaYqvN+dRovjuGFCB9DLG/bLP//444/PwrPEAeBZWt2PCL0b1vd4P1yZuKODwRPkHrs3H+tC5IcM",
+	"4aSor7YvKm8Db2dRzfM3sDx3ot5LO3OGh/vN384P/oMf/OPo4IfDi4O//3GcHZ98/ymnWULvZD/FJ/un",
+	"wBgh9kLk4uZ1Y5rSkzOWO/mVxztWq1IYE/Uz8PAwbkXhsE1z1t/hXkRNtPAh1DfCY9/v+w04OTqmZs8/",
+	"6zFcALo3tHkRvglx/Y9uvKYDhnGckGpAgx1xcnTkdg1kENW/E1xFhr/EVED/s8dHP9A8z8djYcI0T44c",
+	"NcFfsIMMhSTJWMdi3EzBRwjo6bURVc4QRhptq/jfkB+dn7H840HAnj6AH+duso6l41Y7Td6tJWoDz801",
+	"5MgcMmcRwO6WAPxYWyMLrEKAWX1jWHB6spBXKgrAkp94lB6lrRsS9hIxeko5FsqIRs3bO587gcp+xi/Y",
+	"yeHRXrZXVyXpBub04cPFYnHI4bFDXV09pHeYhz+/ePr81bvnB+43TfClURmi6tjTvaPDY3xMz4Xic7l3",
+	"uvfo8OjwEXXRBnXn4VTw0k7/4f6+EqncZ8V4KTnwl/yhM8/+kUPC7vFjUHtEAYjleHAoE9HMDFv8otg7",
+	"de/+CUbC+tq5dstxo50cHXVA9vgchYvU6uFvZGii0rlOJaURQLfqwox4sP9CTDgVsaVeFeb2MDTliPTE",
+	"vdO//T3yTO69MNTrQTvidhv1Qfx39gA2bB9SA68M+BdCh78lCt073VNaoUsCt7f3KFDHtLoGJrWUQb3x",
+	"gfwsPwgljPmvfyRbHMVM2EqOTe9hvKnApyFqgz5x8dFXzsNhfO/OQjOIzpDyBqc31o4XgR7qWXDvoZ2B",
+	"NwWUspHyTSkd3+QovhUC0ToVQS+oUeLSIb+kdaw9Y7eKh/OSy87pdk2tT+nqLhjl7o/zreAFSUm/jk1P",
+	"krjfoSfcnrs1/N48JbvjXwz4OHZ2d/w46U2PDKKdbXtsdHEDBsAtDuCGz8o7PYD/4V640QH4KWxE3p9h",
+	"p//H+cuft9jpSvDiZoUsd7pOLDcyx4/mvALOYhjuSsCbBTtB62vjFGRQ65x1j6UdtTKN0Hly9IjlcY8X",
+	"UAVHKn8rbHVzcO5M07yVK+BTHZ0NaKyez+nvllBzStaC3/QLtTTHczsqP6tcG3N194TylKvg55BjgY51",
+	"sojNNhLuw/FDUJwfksfePPyjiaZ9ehjXPiep6b23Ecjg4KaxJVe/Ms8gGQHdTI1S/eCnFwcn3yauvJN2",
+	"VF1szs05VENClj9Z4L2JwM0jWCdr9j5la5+kkXw3tbXP/wVrVgc8CRdhyIPP5GRiIHN5dwQsjdXVTYqC",
+	"z8ER6z2zU3zwTgi6ca/+7e+f0nKehkMM1gBSG5E3PdBH31gr+2lT8qD8bsgXp8vRBKMe/hH6osji0xr9",
+	"nLCFDTKrQ3Dk5Mt9dPKkZHvWwLjs7OSb4s+0Ltc0Ntj9iXMWA9fQCUdRwJ5DhgLpjc/YL3zIIT+McJ4g",
+	"UrL9SICplSCXd8LakvzqHmMqwiCuCAFYmwAS6iQieSEzNtULoDddEnKwNEwWYjbXjkROWW7qse/l+CD4",
+	"4UdqCrDD6DOH0DUAFGpFiJsonyE9Yj9jufeZPkB4C6a0ReY9FpXlUkXvEaowDJ93v/SBTBh8pMLCLgXa",
+	"QHkHNyvvedUhOyeXLkp/cAv/wPKmmVGeRXQUqjlGCn1lzd7Cz9IdjvKULhGRQOtegsj9iy5u7uxKnjcj",
+	"+VL+T+2gFnWs/+xMIXROxEj+TjnEO36DruJLAbggAOSwFb8gJIVPay890sOOLvxTZ+4XTM6gOZkV5U0M",
+	"dYJBuAaQjQJicGtP0WMA3nuKjKKWF9DDzZx819IiNuVIPXj288HJPoaRAGKXj8E9MZ6KMdkBlptrdInH",
+	"9VC6A68UXKAhuAZ3L0PfPbxppNogvkxO2unFGar8xufLuDfN+LVolRhFOBzQrNlAtRI14YlxsMeVNmak",
+	"SNT6RLbAKJxuCYm0RYtnjFSXaWDIDfwwHe7QcIasix6y4IZK2+En3Q5v7geK+aT7kYICJHiy1UMtzXFw",
+	"1F1zGxzlM3EaGj2pePpNP4tvBLUtWr4V1LhhpzzoqaM0igJ7AebUN74jDkTZRjviQH9p2I1fBYBlnAL8",
+	"o9vcnFKx8gxtO6Dps+UbiLYbXlBSPxBXJ6BZ5siB4F5CbFra3jvGkFedMR5u8EilrnBL7COMQdINQNu4",
+	"44vUAeb8U2Tv/VVCaXmE0QKUtaOrAnCQO7oq52wuKqMV9r5vqR4NiFRXhW1BYntC9+qz+0GMHuueFmof",
+	"0v4ge3uk3AUkrNicSXvqL5XHj8Wf4H3jTIlFC6TphlHGjUDUqwbvA3V+jFRkrJTqWhSY+LHgNwYv6vEJ",
+	"SFC80j71yGn67ofYxypiACSgwf0DUNidaLB7VQOd7eQ9BoaxM4o0I7VSG2fvNaNFM14afYqXv925PtVd",
+	"mj3Ifd5ovp+N1LJ4DrVPQao3Al1XHismGyKuiQJ3zmVasKd/chmynJ2a5XNyGpToTZ0IxGUmshQHRMMP",
+	"/6Ci31XOnl+Dmwfu1MInD3B0npViYt2s0Kn5eJ/8QMkex2lXUATnucPjjUFD0weMs70fZ5DbnoA+oBi1",
+	"Qx7o+dvOKYSLj11CmAfVe/DOnKJ0acjHg8ehX103D2usa2UhzS2k9iEbhhxDkCuYxoVJhP1hepjPDomA",
+	"RughANyPHRPAz9L4vFMYD45fV2MxOLDRus4+0vDwjwaE/tPmmgKFAryi4OtSOppCnPsFoa2bVu6Xk4fX",
+	"Ul2dMswCq8QsgNn57zLKm3JPYNKgTxSjLLNDlvvuevlIkTAzrWw2SGW7FjeEO+L+ihNj9ULR5ND2vsGe",
+	"n96wwrQsx6iQGoBWMWd47pSMQyexH7tZdPq5O3u3NNpDncUwryBYNTg9nBaYEqEIovAyYLLuQoDS27Gs",
+	"6J7FZwDF7cubwO26R+H5vJC2OajoeoWA3zC9PBnia9DA062eoibLFbbiM+QQji3HLHLaAmZfj6+4aS+G",
+	"aedE35XghVMGUa/9Yf+QvSEtOXQdguceQJr5pSjRuey7tyrfwUezoklKDwquxLYiiJ71jQkBKxD0T5LW",
+	"KO7IuxDK6lDb4+W9eoZa6I5JAUdp/Fsxr6XTXSdskyISGIWnih5G4ZVviPMh84siwcCMTtLysHcf7+7W",
+	"BjSy9K0NUI73oRNtfzbbR0C3k3VZIs+5EV+Qq5qDKcqXCsABj9mKnClI9QCx5VYzUj7ZN2OiNII9PnrE",
+	"8omuLmVRAL4sH1v5QaBdabzuOKmEKG8ylofqyjyKZUGBRSixjCo0T0eqFPyD4xR2KmbB55Q0NMH5jN1V",
+	"WGNzggkde4ttXSlnJOD3GNly/IM83SMVQbUHf/ZPLw6Oj/aj0hrgOMTEPOPEpt3karksCdXzaP+QvcOk",
+	"QZZ7ZLmcLfi1MCNFMGIElmvwJ4/2+yVzfNnuXjK3QPPuWTIPu+P3KZnRFLnFlV8lmWM/GjU42lwf7vCI",
+	"pOPsr9Irt1PHwNrBpG9MAssQjCds9K0nzKfRZr5QoeKq0LMoAsUx/sT0JER0yMDK2QMomnx0dJSxdvsZ",
+	"cC67EenHl6UeXxs0OaDSybGXzOMXf5zL6qYpTKQNY1fCKcYjpcTC56KhCzrUzFgNqIzO9M8SsPN0651N",
+	"6BhhdEH1ZAKeQJpk5EE9ZSdHjw9HiqA9vVsSOInSC/faBgiSSj5a72VWax8jG6nzJjiF4Hiey7X9XW72",
+	"gWv5ZfRyQ3QHwj5SuIbQyNJeM7eZu/eaxY2NPhF32REziXtWJRgKTabAbQoBjTZEOdC20lis56gR2E1S",
+	"PYyoja7RPbAnWkRzK+4iFJ/mVbE3bmX+4Qy76JTSWM9p0FUd2DdFrJuS05jXYIW/M3B5xaGadc6vvNby",
+	"3f4hexGKTU09A4YDLRw8PZMM5uwKyn8mk0MG7j7ymWDcULob6GFzYIDUrXBLaJxxZuP8xsHpik+xHvrL",
+	"yELsdi6CwvSVKYl04kQc96GCL9qQykHZnbU6OO3aT5lIUNwyb7ed3unhIuhXIIPgK21CJx4nlkAucobV",
+	"9CCxuRmTKAfo/YyJj2Mxtyjrcqt1mYfXjpSBG1IJqBy/FFOpfF1H5DCSxtSCysTBr3XIcmjiEiT7k6OM",
+	"PaH+TkKC2egzZva9wxVyZdwuj1R4u4YPmpYAOdxQ/9aTo6Pw66iJmLGCF2dNoxwwHDhms2NhLxXaBpfa",
+	"pRgprm68g/iQYalCIcfgI4iKhh+EhaHExvlkzWAkyGE0rP18fHLizAs4PewnQ4bUSB1nR0dHYeqg6mh1",
+	"JSpqgePuqlQ15vm14Bagqv05H0/DQfjC2WXHh2UlhONPfcmRo31dFU5FyCgyCQXcWpeYU+N5bUb0hDTX",
+	"AADEfaogIcEdhrTIVdv365CdW1vJy9oSrvnlDXl9gP+rayzSrmCuGeVFXd4wK2dipJxF9ci9/KcXB99m",
+	"wKSP6J8nT/bDrvq1t0vr9aRh4mceIEbasDHgvnLH5fQv4PRcFSOVux9daEQlPmXOnslJqYWvzP+ttHJU",
+	"VZa0MTNW6BAw6pERL5umVX8mwP9XT4DfPP39Tnw/SbsuoNE0osJfE4SZyJCSK58CAJT8w/4hiocmsbFW",
+	"hag6RqEzxrJwh6743GR4ifAegysJ8gyivINceiyHUK2uK3kFBouvP8fkiXnJb8CkEW58EmUKOiujyVVR",
+	"g8szKlxqF7E3WuUlt9jwCQwhHwoZazUp5djmhyyn3zhG7mM7Xm54aMKcGjDEMIzZSIHEvHBs88ItbAlg",
+	"MWO544P0Nl0WF/TPuK1EFoWJwjeI3su4YWOutJJjXiKWx0gVYm6n7PjbZu97Q0dNgMjjP6iBy/UZ3wgA",
+	"4QSkE5bVtWkpALnhSlr5D1HkZ2gZIdokJd+0QsM2yh2lz/JfXr375c2b12/fP3+WA+k5/f3c7St2ns5j",
+	"V3PUHwOc1fBM46mmxaYdYxgPi/jwDmNW5zDWZwpa4eDU9DXBJn9t52aLSIvI/AkGUwvBgWCjdsxJcdqN",
+	"HgcF00168h1HvJpQs2ciu3Gr/ayv3MUtbyhDiVxX4fqA0pv7Nr45oxQtWTFVE4ZNgA9p2GnmYZnaqh4E",
+	"xqa8GCnDP4gC/fx0opF8goAZxMHgwj1u+8Fwnug6hWKOukpavn7fdnyjuk2Z7/lOdXooJ65TX7PknV6W",
+	"9/xaUPJvkzi4y+tS+UYwu/I8Sxu4fN5uHJMHYscsxJww/fJD9qKJyFDExj0aWSfu8oSQUcYANi0KZkeN",
+	"eTaMYzsbIKj/HmqNDPNWVQbFskcKXIhNtQWADS2FnQiyK+/poZNDceVMY4FGbx1D8ACPYJq97t9WyQPr",
+	"rXjY0Els7yX4hJ2Jduwf/vKCTe8sr2K3lv6AGIUDA07D7jqanKscuOR+wiczhACIPE/c+5aCs4naz4Yq",
+	"25bcWnIZkP9DGsY7HqF67lM+sO+xEmcN4+12oGYTXc3ATqhDarUEvbgZA66dsbIsER0BqyXdgI2L+kbY",
+	"01YSqAG7CJu4eOZUSiW8Mwpkdl2Wt/Mrk+m/ZBV2ghTwFHhw4GUApL13ugd4dx4I1b0wxnrFUyUiPT7K",
+	"9mb8o5zVs73TJ+4fUuE/jlMdoe/QsXAP/oKmn/dKjwFS8n05C3C0z+YrWHn7vZPvoBGj/Um1ZeHYAFy2",
+	"bhAmSdLPm3fuPFKyS6oK61hPWc023kcuLlCX42ONiHAK/RX1qvMkFp3tvXukqJ6WXNpkiPjJLlfWAtvG",
+	"GDxC0OhKFKchdRDjruhRkGXxjekoWaow6Ec+3kdFBh5D0ZJ7Ws+bohIQYzQpiCFKADUMeUzJFLkzxkcq",
+	"p/6lTerySt/FckZu475g5zRNOEqnw4UDYxDVsnImspGiOf3gFEb6/iIg2FM60iH7lXxEqQkSvTiNl3RY",
+	"3XLvkLk4rqsKYAgioRlHHJyJS1vUEc+Uh+wYw08vDr7dPwzTaDvOnNxFX2XkOYNo1Eh5H2bG8qaFbR7n",
+	"o4E8F3OwC7BkueNiBK8jJLihVzHrblvwBnpY0ZFyojqA8H+fdCrBUIEZ7EjjDe8nkPJ7NoGb5fWowWET",
+	"qVrcqXJ4jal9PJwA7cxZ8DN7oGhMlzi+v/k6Ey3M2cmpqeAFMLg/9jzoat8g9OjD8ByNsWt9391RVBea",
+	"Lr/DmfkgtR8M6LsT9e/hdV+1lA+9XVYHm9xC70u2o5ejR3G8lwzjpEyPreGAFOMl0Vmck+ZEwqoE3V5v",
+	"wxKHJyCJdSweYgRL3J0NZe7Ql2c3fD3qV7RjPwY2F0pzQ7c/XwbjXjVLSN2sq6+FXVukmm3dMssm2MM/",
+	"/IcXjc6yVXFcEI+rSwbeDtGvRWiXXdXqG4NpHADu7xREAOT2XTAgP8Kp4J4RSEPZ+wHQZaTEMj45pg4T",
+	"jLmdtjRhcrtRkW6zL1GJbuJaC1Xcm8b2WVLkhyts91rABingd6rHWG6ut9JYstBmvAsRfwYu8WImFeX7",
+	"GiEMg5S2c+ZYo7xSLI/baOZk0Y1U9PGSUXfSmxn0Hhaxxsn3WpU34KA3wR4Og/V5/DrtUYfRjm90l5xA",
+	"K1RAOYcwMTCawSgEz6e2fXOK2nYvYfmGNoYDtL8vS030fa5Xq4luz+5FTSSC8tcK/71OJUyqdXH1V7et",
+	"VR492k1aQSWu1Xchvm0AhJjTNuRYWUi3bqTw2gExYQcIBU5+Hm5f0CAfszU3LlYZMWiY9gpQZXakM3Jz",
+	"vZ3OiMNAx/IdKY1Nf/p7FivYhr1HiQREOgrMfl4lcsUsQYnk5voLVyLxeJ0WiWS0wUWOBePDP4CMB5R3",
+	"Y1sxX2WdeUsO20ORrmeyOFoOStlSGfeVbmoh3zw9+D5j58+S/gGcTLglX1hZ9ebbvqqgGg6hp5oaQu6b",
+	"l1KnN+7+bvr9VFBvcwybmUJunfdROL2R6BypXwFxn4cyP680RXBFC12X3lSK2rReilIvSKNPZHLArXyy",
+	"omx4x3Lrs1hD64j5Pm2gt8KpNI6TuplcisyfrVOla+X/cXec/2Fg0ubhH9hbcSU81o8aGgIAtAZvwGah",
+	"uNUQ68JE7CWo2RAxqtq4m9LJBeU42rOD70AifI+wWiOVh9nF6ttMcGVIASRlYcEN4+OxgJQsn3ARUEGg",
+	"kR9kcFCRck+HiXM/2t5OS0qhzL+P4ggF4N4SDXA4AgLF3poyDgRTD9Hd8NUBlSX+SJ7C3OLshC4lRzWq",
+	"W1n8MqCfQhahhravWol09OJZ3NJ6vWkeqUa+OhiG6bODfcv7zcD8Qhf0r8s+9tNfbyM323hf8ZTo4DCD",
+	"ts14d9XTIGgePcTuNPJ1WnslPkiDWa6qCPgMgSs2yrgznt0LGWaFl9zxbwB0wWzVIgvvYkdUzt68BzT5",
+	"fY8j5t7TTnwYhkvQj6/0xi31i7MCPKhUzCpLviWwEnTOfv6eX+UxQKsf4hsTWjcBs/oWHBewl766h87P",
+	"ez06h5C0EWhbNyPLF5NXWomXqKbtkiXA7HpEpFtdx0J3e7fOOodn4JWPUtTzDhQEv+dU7fxicuAWfAAr",
+	"ztHfdKuh70GkUyrOVtS5vXlUp7yDvoyshQ51zF56ByAm4TquQ64h0xwA8CZP98dnvnk5Wlahhq+pF1Pi",
+	"ox2puMdZ072cbpEsqMl6xLm+2z9LdMUF6GN8t3IqAKRIRVn3NEyeAaI5VZRj00YgGqKX4EykCeAdBwAZ",
+	"t2aNjc3RtPczj2zF8PP4SLORgk76Hu646cVAYMpw+Wmf8ow9Pj5poJGRIJnhEnDw3Ab8gCilkHilq/mU",
+	"K1Fc0BZdVGJi8pFCP2s4wKOjZg8xH27Gq2tBVdqo3UARJkJiIuz/jRM4VGsEmx31ruiWmLYy13A9NF5Y",
+	"WOSoVXxuptrScR6y8+0ljjuWLRljzBTv3jp2k3rHP9y7T3cdH24Zx42DV1eoS3yhvNLt5JYSfIU+9tAT",
+	"6crKCA9dF+i2DZPli5cuuMWu5gqCEGdQFEE6gjQsH+1hl2y4HbKAf4hT/Mwra/jhaC/v6g2YGbNecVjh",
+	"D3I2kCOOp37NX6wq4Wf4jva7t1iHvt+lahF41derXnTtiOj6hI92pmWkg5CXurhp6xi+NB5rhAAQueTq",
+	"GpoLlCjCrfhovff18sZCXvLJk2+x2t798Ij95//8XyznajzV1cWk0jPfmX6k/KdWAzIk3KEWdEtHSALi",
+	"Xaz/QMBXfLTM6ivowRoASLgKNbgTXVen7PHJyUjlXiJDmc6F+BhawL15SmkzH4ENX4u5xfU4EwL+cI8c",
+	"H4NgpPpJYhrQ10K1NIwm+26k1kpeaFSBmk3DzJQmwWAZtl/qZysN5gOJzJFCzStK0oOjoIZUXjtAvIeg",
+	"1NAM4SwvhUAACFFkvueDk0ZjrUw9EwUzUo1Fo/KNVAM3wdUNehMxjEsJ/qt0ELeOR7fTOJDdR5x0R+51",
+	"evvniQwPYcHnRbEmMtxioG29YylofAseepfB5sELX7G6rReTfXGB6/OiwH5Ts3Zi1zDBMUT1eihnc11t",
+	"UYi+Vsr8AoWljq0XFZ94ph4KRpksDNWw/lYXVK0qrRHlJMpQFEVQ9k6bOvWM5byEHt8X80oYAF4Blk/5",
+	"JZBIlVfiN5BceQBQBZDiM+DZEy5LYF1ubh4lC6FQvYEJYgBrh/Ap0EFKDs9QBHOkdOUFmWJSfeClLLxQ",
+	"aGbg4RERuQx0G26ZW1+wAHiBvwuOQy/ocB6NNPJyZo04Yncljfx4rYj7gCr3Fbow0lxHG94hE3+BNP55",
+	"mDgOvhl6DNBbg0nSw+Z2ynpw2v7ukpYUYl674UV/eKVtTYrNU2zWf8BVcQDtqhRl3JDDatnvdOZurDQm",
+	"anbpYVnUuKwLwLIYqsa1HCiPgUHMeDnRldOXZBGMQ7+a1s1J+aHToYBbX7MmHNCoSisjb+8bZ26jJS64",
+	"YcZpiVjalQq+ET/a696u2+bIuvl4N5+vm6RZhb4qbmp98+qSwcoJuvPjFivzv328lyjU/9xGN8VrdqH6",
+	"fLqfRLBtNZndxcs9k16ZtLQ9vxksjLs8ZaTISqf2Qz7d1puvt2U5STszG6lbshzMero36+yz5D8NuarP",
+	"waL++m4qNEWyvl7Qd7u9c+sjRNp7Pb9v2rkmESqjDICUhwODt971+jaM+lUX0cZLGYDD4hd9b2AZIYui",
+	"DXVwn/HVQbT38A/i1v3Ze0lnXJuRZs7MwzemHgI9hcbpTSvwp7l3T1TTn0uH399POnKwdD8bnay/z27X",
+	"/p2Ux43Jyn0mbuNb2XR+fa6Yd9y3ovEBe9jyhjJZyF2CxNI3Tw9+oDB/OxNAWtPtHUcx5KSjgNwwS7dj",
+	"eJITe98E7EEmpTHy3Dan054+U2T3CxXvf9WhwX1z/+4mnltJN8aBx1C4lT+xXgOIAKR7VQO4JKEaGcaL",
+	"ohLGQFr04/0zX0pQikD8LTUYslTOU+33iB7JKF/GJgqoQrfK1TPCvsE92y26Y3uQp1Mtx+L/5IqBp1ON",
+	"tbWCEc0mcD+2Lw8IwAR3Bvvyzr/xq1ZaaRXr9VW/gfelrvrxktnKu8F/WRs6aVL98hmXKm9xKbwxHhMG",
+	"GiISHRNLi0DYnPw1shAX7je+qWSErNagFeWhQR2kmkH16SqAtpgJdmeJiJ9uMr5mC/uAxFBjLej/uJKr",
+	"KUBOwPpvX4DsV7C2BvlWTB2ndC9wvZ8nMD0Mv/fLKFxeM1en7YYGtl9H+fIt+2H2yao2apkvYNqh1TIE",
+	"AOu1amW8IkyliXAsAXy8aRxO1gnVZ2WUuAxJLIaJjxz6bbWq3KTHQ3Aa48n+2UjxkEnszKAubo57DDph",
+	"YKgZE7VbkFqO30LeFKJ4AIcJw+mKMCGbGjvIRj5jFV9gzyahCgx52+UE8JDie3LCctyBC6v1RcmrK5Ef",
+	"tj3MmIdMy6ubQHzI02k2QZFPDbbI24NnkFXl1OyRkgY82ZBHZCwvBXVG8+pykw+5kZv7/FkAEPVyY1Yb",
+	"C53D4kC/LJwAcYKMevZeTHR1IdW8tvRepRPt1Bl3tzTIsB5sNN/npnHg+6eoDbO0fla4UwBtDX543/HY",
+	"r3H/0Jm6wIcvSCD7l+UMcGZ8iYq7f9+Ykeqon/FcOy+IEqjAuDlk5yFrjuUNVV3IwuSUVEH1oM13bbMc",
+	"hom+HZdczuCoSCyOuYI0QMHoKzyyI7fOmS5E2dPC+mykNmm9w7bqvPMaKI96aZhTitu25fMZS6MFJJQZ",
+	"uNPd3LquYkHFvjHWa5x2F55u6nSpQT5mqCDdnIWkOY+GGmfNNdW7kZoS+qSJCqhfihLaACISBOsnXcO4",
+	"G3ysVUGNhJW2IzXnVeP/GUNkSxqtkh1+ipm0b4DX7Mw6dS//PLpMU72cTDLDfnWbaTAtNeJFIWZz7eZ5",
+	"8JaoZJ1GkfrJnefYDVr3Icu9epN7tKFQav1Fa0uwAsapySYpC5sWaG+kMf1ei1r0GvyQ3xNZmm439QIS",
+	"TqIyBs81sKdksqNK1Dwy0ZLa57GMVGh/H1VJel0GuElcGUY1WKHe4ceIpw7nnqnAxr/BrnyxVQ44vR7b",
+	"AE50l3UNMMBXXNSA8+9BzcX78JkiNkNsi3PT5Q8Zu6ytuwhOyURVDfqL1JU6bV1e0vdzgHcFVHiIcXiI",
+	"eKs1mh7g32iu8Ug193gL9N4IIbTCTveLyrFpFdQ1aTyncJzFaNDCQFMB9g0VkLWyEshP+frMwMU6TZFs",
+	"Vyt3qiAsCeoFoCkRVgY0WutILbdOSrVjcrzPKYKzejwlxy9tqt8HoJ+LCbjvUf0x8h++7TD1VcnPgg2D",
+	"jRRj2woiU5zatzlDyylLT5b0RvcIwka1aGETbRCnup0uSOgv/gQX3IyUr8SgQlBHXOFYfSnGirKLLRTI",
+	"6Ni6VJDWINmmCiRw2mJHCiS+/E818k81ckdqJNzwYlmNHCDkNlciH2Jvj8/te3tPLWdDlKG58oKV3Fgm",
+	"lK1uMt+/nitq3VVKJTJfaMZDOYIvgXR8GvczC81OlB6pBihR6baTjKBTeFmKCtIQMvA6NHwYHE4zXQTx",
+	"AK4JL4MNq7SekTg/Q1GFwpKrkYJFoAKMbdyd5vztvheOyyzeMl4u+I1hEtsye5BVFHClvBakW4Nn7HTp",
+	"qiNOArjUmvAETPvN63fv2X/+f/8/kkG3nbNHy5Nm+ZWBjY9UpLsnnYRn/WqGh0/sWBVZWxijGM1aOGNR",
+	"0c2tHDA97YXfa29H7Ex6nBco3e5bcPRaIFDgBjVMfFCNHyrjrRg6e2GbhnqIOM+J5thMCBu1sxqpkEtP",
+	"9Z94GluW0PWIqyUGUwmqb6nqhmUIKvuiIB8UVQlelVJU0UV7EEBQm40Wqp7tnf7Nve3v2TIA9n2U6QHH",
+	"JFtfhPaIeDo7FxzgSLhHuZGErwGGCk5oCj0gN/Tsn0Qpsl0fktEtI8Lzm+XIARE5CARUl0BDxj6w7nXk",
+	"z4AAkTYS29Vacr7cUMB5ptUVtJg1ovzgTDHS/Anm5lIq36L2Wog5hkYMyIXvyKECG013BvlxtRQqSjqo",
+	"75g9VgJmsnPu+BoI60thjS+8YuFm1cv9vkznyRuKbeCEpQoRNLy7u+YQRqjiQOnF51YuXwJKlNMMc3/j",
+	"8sZQJv45JXioyNdUBw3UMRBQHfkMUAti491EBX0UpyxLuq68atA4QODEDMvphBDEPaWAqGPnpuWj9WyF",
+	"/aaBT1zedDVfX57Q55h40KBdhPre/SwE1EAVjDRaD2sBqUCOCX2/jy26ja6rMfSCcfp5vJGQaTPRJcIW",
+	"n4HULwU3gs1razA06FNAJSKVjz1cFzQTUaBo+54BkUCGSBy2FbfAtVHHhtpnaAMOvzlD3XchKccOuhbS",
+	"j9kUoPqkdYeZkWOC11ZfVLVyq50wq/Uhy6WyoqrqObSRdD/hpZ3q+mpKjYCgi2OGa53x6trzefdV8+ML",
+	"4omCAnw/trlxUg1+kHsVOD9j+WVtbnK28OjRfuR9YNKquFB6ETlaHjhiANkGhElZSLByJMZFcpODO0fC",
+	"i1fLPyJbH/LDh30ib07YLSMlIzTLzJO5kyeikJZWujRbrPW5lNRnPeC5NrMCUu9R9EcqGibIsiHS7azH",
+	"XEG4N0R/8ZclnUmrild6sbN0K3j7W3z1/edbKevW1hOniM4LoKqAoGQDmUuXF7UmNAOcprXrluoigk8N",
+	"zFovMieltdq9MvyH5+srq8jfkyi5aRrsjbkai7IEmg4pMoUGtydwWsc6s5BshDkzZFYhYLZvrOW49RPf",
+	"roH9OpXjqd+KkRpzxS6Fd/I2df5eX8yCZxqxec6aqnX4DTb7wh5dnTuXVhXdOKBTPXeP730Oze1tBG34",
+	"9ehsOGvmeeUXGORa/zCc+bredKAHoHtpMdUl+v+yJiUtShhD9WrtBfGa2s03qYvidKPUTVnKrOvm04XX",
+	"UvpRUK4an187b475tLmRSuXNAdp4wkKVTlFwWqq39LwoB0mOQzt5KIoQfcG76J+DymvUTQElJjYv4+db",
+	"YjlrDXmFj6auecAm8xVcdspVnMjmK9E7UbUexeI2FmsUQVrTJ7CgYFDDhXZktMIAn6U4vJf/xRXhXw37",
+	"C+Xg4NuCpM9tGKEX4U492bLZQCU+6GtCtxMf5+4w0U8DEXfEbwokTXoQgklh1uBRX1NlnNPX3VXZrWFA",
+	"vzxY6r31VfYb6+mEj8fC9KZdQa+6/r5577unul7JPUOh4fS0dz+dH5w8+TbAPQaSYOcsdyTaZHG4v2Gg",
+	"kboUpVZXoYF/1HyPEscz91XTdc8H8ltN9hQG5RW9lUUvhR6Yeckvm1zakWon0wJSYq2ulV6odve/3mZ9",
+	"K3rouQnsqhmRe/cm8fc7hAzEXHFc3ao+de6BjJmp20utxuKraVpH57bRRWqx3Id/wP/XGUQ/VnrmrhDT",
+	"KmajnV5ccG9QEYCXrkLeQK7dEN66jhRvkcvvHH/AjbLtzm6s1btBWqgUdQVHUldqSC9BSuPCYLgv7cNC",
+	"/o+U6+TPw71x1XFQl0DfgP1L6xK4XYvvjc+jrtZ06n6OxkBIdqDsPnQANg0UfGJbqjAFQHjhSfqSvH5o",
+	"7hwTBq4zrgp47Uhh8wVpqc9R8DFYORM955tuxb3j/vqfp+Xcmnb79992+3b96D0e3Srce3omC0VrkhJU",
+	"DbusZWnZpNIz/Ba3icW9POBHfM4vZSmtFIY9eP3m4Pjx/iF7BUXAShN7B55+fJzui/nvEW7ejo42oJf0",
+	"IGNWtTLMKXV3cqytk2y//7/Hx3ljrJj1HaZT7cJRBh3sDkv+f23e+VUbJmEd642TZhvvy0BZxJt8J0ZK",
+	"7jT/VINSj6tfK/l7LbIoRAZelkaNj4JJoGodr2iJHTZ3R8w+vP/zqPXN8lbo9K2W/V+DLr+IDm0zfX71",
+	"UPSuNGhO9UGC1eoM58OoZSIyuWXY1Yb9oCghv0H4IU14+Ye/QOCRbrMXQ7LqAq1Er0KgleU3nXsl18k0",
+	"bkNTPgrNOw06XomXvmkI2RhYLILQaErGA0JeC9E29bo35CieCFFAGF2rJeyy6DUBKTGxQp/OhmmiMw2w",
+	"tpzSGCAcS/1Z42lR7VrizDCHzxev8KiVrMZYE6dmXtQQ7PKGzYWelyJ6Pbryel7uA9es0L6QjKumiSzV",
+	"TjQvizo9po8lKmqJC4miV3jTJ/GCtzVCtgSDqMGNieB/xbi2fYTRNGJvHIcTWTbJXJA2VjoFXUcvnUpj",
+	"dXXjzLn/HQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -62,8 +62,13 @@ var OperationRules = Rules{
 	"getAdmission": {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Queue.
-	"getQueue": {Scope: access.ScopeUser, Of: access.ResourceTask},
-	"sendNow":  {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"getQueue":         {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"admitQueued":      {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"editQueueEntry":   {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"removeQueueEntry": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"reorderQueue":     {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"appendToQueue":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"sendNow":          {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Deliveries.
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},
