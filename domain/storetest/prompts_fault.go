@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +30,13 @@ func PromptFaults(t *testing.T, open Open, probe Probe) {
 		"attempt":     {prepareAttempt, []error{nil, prompt.ErrAttempted}},
 		"release":     {prepareRelease, []error{nil, prompt.ErrLeaseLost}},
 		"acknowledge": {prepareAcknowledge, []error{nil}},
+
+		"send now":                  {prepareSendNow, []error{nil, prompt.ErrSendNowConflict}},
+		"attempt a combination":     {prepareAttemptCombination, []error{nil, prompt.ErrAttempted}},
+		"release a combination":     {prepareReleaseCombination, []error{nil, prompt.ErrLeaseLost}},
+		"acknowledge a combination": {prepareAcknowledgeCombination, []error{nil}},
+		"requeue a combination":     {prepareRequeueCombination, []error{nil}},
+		"reset a session":           {prepareReset, []error{nil, session.ErrReplaced}},
 	} {
 		t.Run(name, func(t *testing.T) { f.run(t, op) })
 	}
@@ -130,7 +139,7 @@ type promptDelta struct {
 	Changes, Revision, QueueRevision, Messages, Positions int64
 	Comments, Deliveries, Turns, RunningTurns             int
 	Running                                               bool
-	Delivery                                              prompt.State
+	States                                                string // of all deliveries, when one has another
 }
 
 func (s promptState) since(before promptState) promptDelta {
@@ -146,10 +155,19 @@ func (s promptState) since(before promptState) promptDelta {
 		RunningTurns:  s.runningTurns() - before.runningTurns(),
 		Running:       s.Sessions[0].State == session.StateRunning && before.Sessions[0].State != session.StateRunning,
 	}
-	if len(s.Deliveries) > 0 && (len(before.Deliveries) == 0 || before.Deliveries[0].State != s.Deliveries[0].State) {
-		d.Delivery = s.Deliveries[0].State
+	if states := s.deliveryStates(); states != before.deliveryStates() {
+		d.States = states
 	}
 	return d
+}
+
+// deliveryStates are the states of all deliveries, and which of them are linked.
+func (s promptState) deliveryStates() string {
+	var b strings.Builder
+	for _, d := range s.Deliveries {
+		fmt.Fprintf(&b, "%s %t %t %t %t\n", d.State, d.CombinedInto != nil, d.RequeuedAs != nil, d.TurnID != nil, d.MessageID != nil)
+	}
+	return b.String()
 }
 
 func (s promptState) runningTurns() (n int) {

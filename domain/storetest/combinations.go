@@ -1,0 +1,434 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatehouse/domain"
+	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
+	"gatehouse/domain/prompt"
+	"gatehouse/domain/session"
+)
+
+// combinations is what a store must do for deliveries that are sent as one.
+func combinations(t *testing.T, open Open) {
+	promptCases(t, open, map[string]func(*testing.T, *promptWorld){
+		"DL-8 all that is pending becomes one delivery":         combinesAll,
+		"DL-8 what is selected, in order of position":           combinesSome,
+		"DL-8 release restores every source to its place":       releasesCombination,
+		"DL-8 an attempt takes every source along":              attemptsCombination,
+		"DL-8 an acknowledgement settles every source":          acknowledgesCombination,
+		"DL-8 a later acknowledgement settles them again":       acknowledgesCombinationLate,
+		"DL-4 a combination is handed out again, as it is":      combinationExpires,
+		"DL-4 an expired reservation is sent like the others":   combinesExpired,
+		"DL-8 a person's is handed out with auto_run off":       combinationWithoutAutoRun,
+		"DL-8 two combinations, the later one first":            combinesTwice,
+		"DL-8 a runner has it reserved at once":                 combinesForRunner,
+		"DL-8 interrupt asks the turn to stop":                  interrupts,
+		"DL-8 interrupt reserves for a runner although it runs": interruptsForRunner,
+	})
+}
+
+// queued admits a prompt on the queued transport.
+func (w *promptWorld) queued(t *testing.T, r prompt.Request) prompt.Delivery {
+	t.Helper()
+	a, err := w.prompts.AdmitQueued(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.notices.take()
+	return a.Delivery
+}
+
+// three are queued prompts with different texts.
+func (w *promptWorld) three(t *testing.T) (made [3]prompt.Delivery) {
+	t.Helper()
+	for i := range made {
+		r := w.request(clientID(i))
+		r.Content = "text " + clientID(i)
+		made[i] = w.queued(t, r)
+	}
+	return made
+}
+
+// queue is the queue of the session.
+func (w *promptWorld) queue(t *testing.T) prompt.Queue {
+	t.Helper()
+	q, err := w.prompts.Queue(t.Context(), w.taskID, w.sessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// now is a request to send entries of the queue as it is, all without ids.
+func (w *promptWorld) now(t *testing.T, ids ...string) prompt.SendNow {
+	t.Helper()
+	return prompt.SendNow{TaskID: w.taskID, SessionID: w.sessionID, EntryIDs: ids, ExpectedRevision: w.queue(t).Revision}
+}
+
+// send sends entries now, as a person.
+func (w *promptWorld) send(t *testing.T, ids ...string) prompt.Delivery {
+	t.Helper()
+	d, token, err := w.prompts.SendNow(t.Context(), w.now(t, ids...))
+	if err != nil || token != "" || d.State != prompt.StatePending {
+		t.Fatalf("sent %+v, %q, %v", d, token, err)
+	}
+	return d
+}
+
+// sendAndReserve sends entries now, as a runner.
+func (w *promptWorld) sendAndReserve(t *testing.T, ids ...string) prompt.Reservation {
+	t.Helper()
+	r := w.now(t, ids...)
+	r.Reserve = true
+	d, token, err := w.prompts.SendNow(t.Context(), r)
+	if err != nil || token == "" || d.State != prompt.StateReserved {
+		t.Fatalf("sent %+v, %q, %v", d, token, err)
+	}
+	return prompt.Reservation{Delivery: d, Token: token, LeaseExpiresAt: *d.LeaseExpiresAt}
+}
+
+// stored is a delivery as it is.
+func (w *promptWorld) stored(t *testing.T, id string) prompt.Delivery {
+	t.Helper()
+	d, err := w.prompts.Delivery(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// wantEntries fails the test unless the queue has these deliveries, in this order.
+func (w *promptWorld) wantEntries(t *testing.T, ids ...string) {
+	t.Helper()
+	var got []string
+	for _, d := range w.queue(t).Entries {
+		got = append(got, d.ID)
+	}
+	if diff := cmp.Diff(ids, got); diff != "" {
+		t.Errorf("entries of the queue (-want +got):\n%s", diff)
+	}
+}
+
+// wantSources fails the test unless the deliveries are sources of combination and
+// share its state, its turn and what became of it.
+func (w *promptWorld) wantSources(t *testing.T, combination prompt.Delivery, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		d := w.stored(t, id)
+		if d.CombinedInto == nil || *d.CombinedInto != combination.ID || d.State != combination.State ||
+			!cmp.Equal(d.TurnID, combination.TurnID) || !cmp.Equal(d.Outcome, combination.Outcome) ||
+			!cmp.Equal(d.Detail, combination.Detail) || !cmp.Equal(d.RequeuedAs, combination.RequeuedAs) {
+			t.Errorf("source is %+v\nof %+v", d, combination)
+		}
+	}
+}
+
+func combinesAll(t *testing.T, w *promptWorld) {
+	direct := w.admit(t, w.request("direct", w.comment(t))).Delivery
+	r := w.request("queued", w.comment(t))
+	r.PlanMode, r.Model = true, new("other")
+	second := w.queued(t, r)
+	third := w.enqueue(t, "third")
+	before := w.queue(t)
+	w.notices.take()
+
+	d := w.send(t)
+	w.wantNotices(t, event.Change{Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true}}})
+	want := prompt.Delivery{
+		ID: d.ID, TaskID: w.taskID, SessionID: w.sessionID, IncarnationID: direct.IncarnationID, Kind: prompt.KindCombined,
+		State: prompt.StatePending, Position: direct.Position - 1,
+		Content:         strings.Join([]string{direct.Content, second.Content, third.Content}, "\n\n"),
+		Attachments:     []string{},
+		PlanCommentRefs: append([]plan.Ref{direct.PlanCommentRefs[0]}, second.PlanCommentRefs...),
+		Version:         1, PendingAt: d.CreatedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.CreatedAt, Metadata: d.Metadata,
+	}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("combination (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(d, w.stored(t, d.ID), jsonEqual); diff != "" {
+		t.Errorf("stored combination (-answered +stored):\n%s", diff)
+	}
+	if text := string(d.Metadata); strings.Count(text, `"`) < 2 || strings.Contains(text, "client") || !strings.Contains(text, "plan_comment_refs") {
+		t.Errorf("metadata is %s", text)
+	}
+	w.wantEntries(t, d.ID, direct.ID, second.ID, third.ID)
+	for _, source := range []prompt.Delivery{direct, second, third} {
+		got := w.stored(t, source.ID)
+		if got.State != prompt.StateCombined || *got.CombinedInto != d.ID || got.CombinedAt == nil || got.Position != source.Position {
+			t.Errorf("source is %+v", got)
+		}
+	}
+	if after := w.queue(t); after.Revision != before.Revision+1 {
+		t.Errorf("revision %d after %d", after.Revision, before.Revision)
+	}
+	if next := w.enqueue(t, "next"); next.Position != third.Position+1 {
+		t.Errorf("the next one is %+v", next)
+	}
+}
+
+func combinesSome(t *testing.T, w *promptWorld) {
+	made := w.three(t)
+	if _, err := w.prompts.Reorder(t.Context(), w.taskID, w.sessionID, []string{made[2].ID, made[1].ID, made[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	d := w.send(t, strings.ToUpper(made[0].ID), made[2].ID)
+	if d.Content != made[2].Content+"\n\n"+made[0].Content {
+		t.Errorf("text is %q", d.Content)
+	}
+	w.wantEntries(t, d.ID, made[2].ID, made[1].ID, made[0].ID)
+	if left := w.stored(t, made[1].ID); left.State != prompt.StatePending || left.CombinedInto != nil {
+		t.Errorf("who was not selected is %+v", left)
+	}
+}
+
+func releasesCombination(t *testing.T, w *promptWorld) {
+	made := w.three(t)
+	before := w.queue(t)
+	r := w.sendAndReserve(t, made[2].ID, made[0].ID)
+	w.notices.take()
+	d, err := w.prompts.Release(t.Context(), w.taskID, r.Delivery.ID, r.Token, new("later"))
+	if err != nil || d.State != prompt.StateDiscarded || d.DiscardedAt == nil || d.TokenHash != nil || *d.Detail != "later" {
+		t.Errorf("released %+v, %v", d, err)
+	}
+	w.wantNotices(t, event.Change{Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true}}})
+	w.wantEntries(t, made[0].ID, made[1].ID, made[2].ID)
+	for i, got := range w.queue(t).Entries {
+		want := before.Entries[i]
+		want.PendingAt, want.UpdatedAt, want.CombinedAt = got.PendingAt, got.UpdatedAt, got.CombinedAt
+		if diff := cmp.Diff(want, got, jsonEqual); diff != "" {
+			t.Errorf("entry %d (-before +after):\n%s", i, diff)
+		}
+	}
+	state := w.state(t)
+	_, err = w.prompts.Release(t.Context(), w.taskID, r.Delivery.ID, r.Token, nil)
+	wantErr(t, err, prompt.ErrLeaseLost)
+	_, err = w.prompts.Attempt(t.Context(), w.taskID, r.Delivery.ID, r.Token)
+	wantErr(t, err, prompt.ErrLeaseLost)
+	w.wantState(t, state)
+	if next := w.reserve(t); next.Delivery.ID != made[0].ID {
+		t.Errorf("the next is %+v", next.Delivery)
+	}
+}
+
+func attemptsCombination(t *testing.T, w *promptWorld) {
+	direct := w.admit(t, w.request("direct"))
+	queued := w.enqueue(t, "queued")
+	r := w.sendAndReserve(t)
+	for _, source := range []string{direct.Delivery.ID, queued.ID} {
+		_, err := w.prompts.Attempt(t.Context(), w.taskID, source, r.Token)
+		wantErr(t, err, prompt.ErrLeaseLost)
+	}
+	w.notices.take()
+	d := w.attempt(t, r)
+	w.wantNotices(t, event.Change{Task: true, Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true, Messages: true}}})
+	if d.State != prompt.StateAttempted || *d.MessageID != domain.DeriveID(d.ID, "message") {
+		t.Errorf("attempted %+v", d)
+	}
+	w.wantSources(t, d, direct.Delivery.ID, queued.ID)
+	if got := w.stored(t, direct.Delivery.ID); *got.MessageID != direct.Message.ID || got.AttemptedAt == nil {
+		t.Errorf("the source with a row of its own is %+v", got)
+	}
+	if got := w.stored(t, queued.ID); *got.MessageID != *d.MessageID || got.AttemptedAt == nil {
+		t.Errorf("the source without is %+v", got)
+	}
+	if s := w.state(t).Sessions[0]; s.LastMessageSeq != 2 || s.State != session.StateRunning {
+		t.Errorf("session is %+v", s)
+	}
+	w.wantEntries(t)
+	_, err := w.prompts.Release(t.Context(), w.taskID, d.ID, r.Token, nil)
+	wantErr(t, err, prompt.ErrAttempted)
+	if m := w.prior(t, "queued").Message; m == nil || m.Content != d.Content {
+		t.Errorf("message is %+v", m)
+	}
+}
+
+func acknowledgesCombination(t *testing.T, w *promptWorld) {
+	for i, outcome := range prompt.Outcomes {
+		w.setState(t, w.sessionID, session.StateIdle)
+		sources := []string{w.enqueue(t, clientID(2*i)).ID, w.enqueue(t, clientID(2*i+1)).ID}
+		r := w.sendAndReserve(t)
+		turn := w.attempt(t, r).TurnID
+		_, err := w.prompts.Acknowledge(t.Context(), w.taskID, sources[0], r.Token, outcome, nil)
+		wantErr(t, err, prompt.ErrLeaseLost)
+		d, err := w.prompts.Acknowledge(t.Context(), w.taskID, r.Delivery.ID, r.Token, outcome, new("detail"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.wantSources(t, d, sources...)
+		if diff := cmp.Diff(d, w.stored(t, d.ID), jsonEqual); diff != "" || *d.Outcome != outcome || *d.Detail != "detail" {
+			t.Errorf("combination (-answered +stored):\n%s", diff)
+		}
+		if _, err := w.sessions.EndTurn(t.Context(), w.taskID, *turn, session.TurnCompleted); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func acknowledgesCombinationLate(t *testing.T, w *promptWorld) {
+	sources := []string{w.enqueue(t, "q1").ID, w.enqueue(t, "q2").ID}
+	w.send(t)
+	r := w.pass(t)
+	w.wantSources(t, w.acknowledge(t, r, prompt.OutcomeUnknown), sources...)
+	first := w.acknowledge(t, r, prompt.OutcomeSucceeded)
+	w.wantSources(t, first, sources...)
+	w.notices.take()
+	before := w.state(t)
+	w.acknowledge(t, r, prompt.OutcomeUnknown)
+	w.wantState(t, before)
+}
+
+func combinationExpires(t *testing.T, w *promptWorld) {
+	sources := []string{w.enqueue(t, "q1").ID, w.enqueue(t, "q2").ID}
+	d := w.send(t)
+	old := w.reserve(t)
+	if old.Delivery.ID != d.ID || old.Delivery.Position != d.Position {
+		t.Fatalf("handed out %+v", old.Delivery)
+	}
+	w.nothing(t)
+	w.expire(t, old)
+	again := w.reserve(t)
+	if again.Delivery.ID != d.ID || again.Token == old.Token {
+		t.Errorf("handed out again %+v", again.Delivery)
+	}
+	for _, id := range sources {
+		if got := w.stored(t, id); got.State != prompt.StateCombined || *got.CombinedInto != d.ID {
+			t.Errorf("source is %+v", got)
+		}
+	}
+	_, err := w.prompts.Release(t.Context(), w.taskID, d.ID, old.Token, nil)
+	wantErr(t, err, prompt.ErrLeaseLost)
+	w.wantSources(t, w.attempt(t, again), sources...)
+}
+
+func combinesExpired(t *testing.T, w *promptWorld) {
+	made := w.three(t)
+	old := w.reserve(t)
+	w.expire(t, old)
+	r := w.sendAndReserve(t, made[0].ID, made[1].ID)
+	for _, id := range []string{made[0].ID, made[1].ID} {
+		if got := w.stored(t, id); got.State != prompt.StateCombined || got.TokenHash != nil || got.LeaseExpiresAt != nil {
+			t.Errorf("source is %+v", got)
+		}
+	}
+	_, err := w.prompts.Attempt(t.Context(), w.taskID, made[0].ID, old.Token)
+	wantErr(t, err, prompt.ErrLeaseLost)
+	w.wantSources(t, w.attempt(t, r), made[0].ID, made[1].ID)
+}
+
+func combinationWithoutAutoRun(t *testing.T, w *promptWorld) {
+	made := w.three(t)
+	expired := w.reserve(t)
+	w.expire(t, expired)
+	if _, err := w.sessions.Update(t.Context(), w.taskID, w.sessionID, session.Patch{AutoRun: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	w.notices.take()
+	before := w.state(t)
+	w.nothing(t)
+	w.wantState(t, before)
+	d := w.send(t, made[1].ID)
+	r := w.reserve(t)
+	if r.Delivery.ID != d.ID {
+		t.Fatalf("handed out %+v", r.Delivery)
+	}
+	w.expire(t, r)
+	if r = w.reserve(t); r.Delivery.ID != d.ID {
+		t.Fatalf("handed out again %+v", r.Delivery)
+	}
+	w.attempt(t, r)
+	w.acknowledge(t, r, prompt.OutcomeFailed)
+	w.nothing(t)
+}
+
+func combinesTwice(t *testing.T, w *promptWorld) {
+	made := w.three(t)
+	first := w.send(t, made[0].ID)
+	second := w.send(t) // all that is left
+	w.wantEntries(t, second.ID, first.ID, made[0].ID, made[1].ID, made[2].ID)
+	if second.Position != first.Position-1 || second.Content != made[1].Content+"\n\n"+made[2].Content {
+		t.Errorf("the second is %+v", second)
+	}
+	for _, want := range []prompt.Delivery{second, first} {
+		r := w.pass(t)
+		if r.Delivery.ID != want.ID {
+			t.Errorf("handed out %+v, want %+v", r.Delivery, want)
+		}
+		w.acknowledge(t, r, prompt.OutcomeFailed)
+	}
+	if again := w.enqueue(t, "again"); w.send(t).Position != again.Position-1 {
+		t.Error("the place is not the one before the first that is taken")
+	}
+}
+
+func combinesForRunner(t *testing.T, w *promptWorld) {
+	made := w.three(t)
+	r := w.sendAndReserve(t, made[1].ID)
+	if diff := cmp.Diff(r.Delivery, w.stored(t, r.Delivery.ID), jsonEqual); diff != "" || r.Delivery.ReservedAt == nil {
+		t.Errorf("stored combination (-answered +stored):\n%s", diff)
+	}
+	w.nothing(t)
+	w.wantSources(t, w.attempt(t, r), made[1].ID)
+}
+
+func interrupts(t *testing.T, w *promptWorld) {
+	w.enqueue(t, "q1")
+	running := w.attempt(t, w.reserve(t))
+	w.enqueue(t, "q2")
+	w.notices.take()
+	r := w.now(t)
+	r.Interrupt = true
+	d, _, err := w.prompts.SendNow(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue := []event.SessionChange{{SessionID: w.sessionID, Queue: true}}
+	w.wantNotices(t, event.Change{Task: true, Sessions: queue})
+	if turn := w.state(t).Turns[0]; turn.ID != *running.TurnID || !turn.InterruptRequested || turn.State != session.TurnRunning {
+		t.Errorf("turn is %+v", turn)
+	}
+	w.nothing(t)
+	w.enqueue(t, "q3")
+	r = w.now(t)
+	r.Interrupt = true
+	w.notices.take()
+	if d, _, err = w.prompts.SendNow(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	w.wantNotices(t, event.Change{Sessions: queue}) // the turn was asked before
+	if _, err := w.sessions.EndTurn(t.Context(), w.taskID, *running.TurnID, session.TurnCancelled); err != nil {
+		t.Fatal(err)
+	}
+	if next := w.reserve(t); next.Delivery.ID != d.ID {
+		t.Errorf("the next is %+v", next.Delivery)
+	}
+	if turns := w.state(t).Turns; len(turns) != 1 || !turns[0].InterruptRequested {
+		t.Errorf("turns are %+v", turns)
+	}
+}
+
+func interruptsForRunner(t *testing.T, w *promptWorld) {
+	w.enqueue(t, "q1")
+	w.attempt(t, w.reserve(t))
+	w.enqueue(t, "q2")
+	r := w.now(t)
+	r.Interrupt, r.Reserve = true, true
+	d, token, err := w.prompts.SendNow(t.Context(), r)
+	if err != nil || token == "" {
+		t.Fatalf("sent %+v, %q, %v", d, token, err)
+	}
+	if d = w.attempt(t, prompt.Reservation{Delivery: d, Token: token}); d.State != prompt.StateAttempted {
+		t.Errorf("attempted %+v", d)
+	}
+	marked := map[bool]int{}
+	for _, turn := range w.state(t).Turns {
+		marked[turn.InterruptRequested]++
+	}
+	if marked[true] != 1 || marked[false] != 1 {
+		t.Errorf("marked turns: %v", marked)
+	}
+}
