@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gatehouse/domain"
+	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 )
@@ -53,7 +54,8 @@ func appendAdds(t *testing.T, w *promptWorld) {
 		}
 	}
 	for name, tail := range map[string]func(t *testing.T){
-		"carries comments":   func(t *testing.T) { w.admitQueued(t, w.request("q1", w.comment(t))) },
+		"was admitted":       func(t *testing.T) { w.admitQueued(t, w.request("q1", w.comment(t))) },
+		"carries comments":   with(func(d *prompt.Delivery) { d.PlanCommentRefs = []plan.Ref{{ID: domain.NewID(), Version: 1}} }),
 		"has a client id":    func(t *testing.T) { w.enqueue(t, "q2") },
 		"carries a file":     with(func(d *prompt.Delivery) { d.Attachments = []string{domain.NewID()} }),
 		"plans":              with(func(d *prompt.Delivery) { d.PlanMode = true }),

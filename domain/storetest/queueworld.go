@@ -137,7 +137,9 @@ func (w *promptWorld) put(t *testing.T, d prompt.Delivery) prompt.Delivery {
 		if d.Attachments == nil {
 			d.Attachments = []string{}
 		}
-		d.PlanCommentRefs = []plan.Ref{}
+		if d.PlanCommentRefs == nil {
+			d.PlanCommentRefs = []plan.Ref{}
+		}
 		d.CreatedAt = w.clock()
 		d.PendingAt, d.UpdatedAt = d.CreatedAt, d.CreatedAt
 		if err := tx.InsertDelivery(t.Context(), d); err != nil {
