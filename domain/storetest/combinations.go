@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
@@ -32,36 +33,15 @@ func combinations(t *testing.T, open Open) {
 	})
 }
 
-// queued admits a prompt on the queued transport.
-func (w *promptWorld) queued(t *testing.T, r prompt.Request) prompt.Delivery {
-	t.Helper()
-	a, err := w.prompts.AdmitQueued(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.notices.take()
-	return a.Delivery
-}
-
 // three are queued prompts with different texts.
 func (w *promptWorld) three(t *testing.T) (made [3]prompt.Delivery) {
 	t.Helper()
 	for i := range made {
 		r := w.request(clientID(i))
 		r.Content = "text " + clientID(i)
-		made[i] = w.queued(t, r)
+		made[i] = w.admitQueued(t, r).Delivery
 	}
 	return made
-}
-
-// queue is the queue of the session.
-func (w *promptWorld) queue(t *testing.T) prompt.Queue {
-	t.Helper()
-	q, err := w.prompts.Queue(t.Context(), w.taskID, w.sessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
 }
 
 // now is a request to send entries of the queue as it is, all without ids.
@@ -105,11 +85,7 @@ func (w *promptWorld) stored(t *testing.T, id string) prompt.Delivery {
 // wantEntries fails the test unless the queue has these deliveries, in this order.
 func (w *promptWorld) wantEntries(t *testing.T, ids ...string) {
 	t.Helper()
-	var got []string
-	for _, d := range w.queue(t).Entries {
-		got = append(got, d.ID)
-	}
-	if diff := cmp.Diff(ids, got); diff != "" {
+	if diff := cmp.Diff(ids, entryIDs(w.queue(t)), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("entries of the queue (-want +got):\n%s", diff)
 	}
 }
@@ -132,7 +108,7 @@ func combinesAll(t *testing.T, w *promptWorld) {
 	direct := w.admit(t, w.request("direct", w.comment(t))).Delivery
 	r := w.request("queued", w.comment(t))
 	r.PlanMode, r.Model = true, new("other")
-	second := w.queued(t, r)
+	second := w.admitQueued(t, r).Delivery
 	third := w.enqueue(t, "third")
 	before := w.queue(t)
 	w.notices.take()
@@ -173,7 +149,7 @@ func combinesAll(t *testing.T, w *promptWorld) {
 
 func combinesSome(t *testing.T, w *promptWorld) {
 	made := w.three(t)
-	if _, err := w.prompts.Reorder(t.Context(), w.taskID, w.sessionID, []string{made[2].ID, made[1].ID, made[0].ID}); err != nil {
+	if _, err := w.reorder(t.Context(), made[2].ID, made[1].ID, made[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	d := w.send(t, strings.ToUpper(made[0].ID), made[2].ID)

@@ -59,11 +59,9 @@ func raceSendNowEdit(t *testing.T, w *promptWorld) {
 		var sendErr, editErr error
 		crowd(2, func(n int) {
 			if n == 0 {
-				_, editErr = w.elsewhere.EditEntry(t.Context(), prompt.EntryEdit{
-					TaskID: w.taskID, SessionID: w.sessionID, EntryID: d.ID, Content: "edited", ExpectedVersion: d.Version,
-				})
+				_, editErr = w.rewrite(t.Context(), d, "edited")
 			} else {
-				_, _, sendErr = w.prompts.SendNow(t.Context(), request)
+				_, _, sendErr = w.elsewhere.SendNow(t.Context(), request)
 			}
 		})
 		got := w.stored(t, d.ID)

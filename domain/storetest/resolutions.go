@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +28,7 @@ func resolutions(t *testing.T, open Open) {
 // unknown is a delivery whose outcome nobody can tell, alone in the queue.
 func (w *promptWorld) unknown(t *testing.T, r prompt.Request) prompt.Reservation {
 	t.Helper()
-	w.queued(t, r)
+	w.admitQueued(t, r)
 	reserved := w.pass(t)
 	w.acknowledge(t, reserved, prompt.OutcomeUnknown)
 	w.notices.take()
@@ -184,12 +183,7 @@ func resolvesUnknownOnly(t *testing.T, w *promptWorld) {
 func requeueRefused(t *testing.T, w *promptWorld) {
 	id := w.unknown(t, w.request("q1")).Delivery.ID
 	w.enqueue(t, "q2")
-	narrow := *w
-	narrow.prompts = prompt.NewService(prompt.Config{
-		Store: w.store.Prompts(), Now: w.clock, Capacity: 1,
-		Announce: event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(t.Output(), nil))),
-	})
-	narrow.resolveRefused(t, id, prompt.ResolutionRequeue, prompt.ErrQueueFull)
+	w.limited(1).resolveRefused(t, id, prompt.ResolutionRequeue, prompt.ErrQueueFull)
 	for _, archived := range []bool{true, false} {
 		if _, err := w.tasks.Update(t.Context(), w.taskID, task.Patch{Archived: &archived}); err != nil {
 			t.Fatal(err)
@@ -205,7 +199,7 @@ func requeueRefused(t *testing.T, w *promptWorld) {
 
 func requeuedIsNoTail(t *testing.T, w *promptWorld) {
 	d := w.resolve(t, w.unknown(t, w.request("q1")).Delivery.ID, prompt.ResolutionRequeue)
-	q, _, err := w.prompts.Append(t.Context(), prompt.Addition{TaskID: w.taskID, SessionID: w.sessionID, Content: "and this"})
+	q, err := w.appended(t.Context(), "and this")
 	if err != nil || len(q.Entries) != 2 || q.Entries[0].Content != d.Content {
 		t.Errorf("queue is %+v, %v", q, err)
 	}

@@ -124,7 +124,7 @@ func sendNowSelection(t *testing.T, w *promptWorld) {
 	w.sendRefused(t, w.now(t, d.ID), prompt.ErrEntryNotEditable)
 	w.sendRefused(t, w.now(t, made[0].ID, made[1].ID), prompt.ErrEntryNotEditable)
 	w.sendRefused(t, w.now(t, made[1].ID, domain.NewID()), prompt.ErrEntryNotFound)
-	if _, err := w.prompts.RemoveEntry(t.Context(), w.taskID, w.sessionID, made[1].ID); err != nil {
+	if _, err := w.remove(t.Context(), made[1]); err != nil {
 		t.Fatal(err)
 	}
 	w.sendRefused(t, w.now(t, made[1].ID), prompt.ErrEntryNotFound)
@@ -140,7 +140,7 @@ func sendNowTooLarge(t *testing.T, w *promptWorld) {
 	for i, size := range []int{half, half - 1} {
 		r := w.request(clientID(i))
 		r.Content = strings.Repeat("x", size)
-		w.queued(t, r)
+		w.admitQueued(t, r)
 	}
 	err := w.sendRefused(t, w.now(t), prompt.ErrTooLarge)
 	if e, ok := errors.AsType[*prompt.TooLargeError](err); !ok || e.Actual != domain.MaxPromptContent+1 || e.Maximum != domain.MaxPromptContent {
