@@ -32,7 +32,8 @@
 //	                 outcome_unknown                                                   first start on a restored backup
 //	reserved         attempted                                                         attempt
 //	                 pending                                                           release, expiry
-//	                 discarded, outcome_unknown                                        reset, restored backup
+//	                 discarded                                                         reset or deletion; release of a combination
+//	                 outcome_unknown                                                   restored backup
 //	attempted        acknowledged, outcome_unknown                                     acknowledge; recovery, reset
 //	outcome_unknown  acknowledged, requeued                                            late acknowledge, resolve
 //	combined         attempted, acknowledged, outcome_unknown, discarded, pending      follows its combination
@@ -44,6 +45,14 @@
 // blocks every other process, and the next reserve after it gives a new token,
 // whereupon every call with the old one fails closed (DL-1). The hash stays with an
 // attempted delivery, so that whoever attempted it can settle it, however late.
+//
+// # Combinations
+//
+// [Service.SendNow] makes one delivery of several pending ones, its sources, before
+// everything else (DL-8). It alone is handed out and has a token. Its sources are
+// owed with it and keep their places; every step that moves it moves them in the same
+// transaction, see updateWhole. A release dissolves it: the sources are pending again
+// where they were. An expiry does not.
 //
 // # Locks
 //
