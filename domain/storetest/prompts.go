@@ -42,6 +42,7 @@ func Prompts(t *testing.T, open Open) {
 	})
 	deliveries(t, open)
 	combinations(t, open)
+	combinationSteps(t, open)
 	sendNowRefusals(t, open)
 	resolutions(t, open)
 	queues(t, open)

@@ -25,17 +25,23 @@ func sendNowRefusals(t *testing.T, open Open) {
 	})
 }
 
-// sendRefused is a request that must fail and leave no trace.
-func (w *promptWorld) sendRefused(t *testing.T, r prompt.SendNow, want error) error {
+// notSent is a request that must fail and leave no trace.
+func (w *promptWorld) notSent(t *testing.T, r prompt.SendNow) error {
 	t.Helper()
 	w.notices.take()
 	before := w.state(t)
 	d, token, err := w.prompts.SendNow(t.Context(), r)
-	if !errors.Is(err, want) || token != "" {
-		t.Errorf("sent %+v, %v, want %v", d, err, want)
+	if err == nil || token != "" {
+		t.Errorf("sent %+v, %v", d, err)
 	}
 	w.wantState(t, before)
 	return err
+}
+
+// sendRefused is the same, with the reason.
+func (w *promptWorld) sendRefused(t *testing.T, r prompt.SendNow, want error) {
+	t.Helper()
+	wantErr(t, w.notSent(t, r), want)
 }
 
 func sendNowForms(t *testing.T, w *promptWorld) {
@@ -53,7 +59,7 @@ func sendNowUnavailable(t *testing.T, w *promptWorld) {
 	w.enqueue(t, "q1")
 	busy := func(r prompt.SendNow, reason string) {
 		t.Helper()
-		err := w.sendRefused(t, r, session.ErrUnavailable)
+		err := w.notSent(t, r)
 		if e, ok := errors.AsType[*session.UnavailableError](err); !ok || e.Reason != reason || e.SessionID != w.sessionID {
 			t.Errorf("answer is %+v", e)
 		}
@@ -105,7 +111,7 @@ func sendNowReserved(t *testing.T, w *promptWorld) {
 func sendNowChanged(t *testing.T, w *promptWorld) {
 	r := w.now(t)
 	w.enqueue(t, "q1")
-	err := w.sendRefused(t, r, prompt.ErrQueueChanged)
+	err := w.notSent(t, r)
 	e, ok := errors.AsType[*prompt.QueueChangedError](err)
 	if !ok {
 		t.Fatalf("error is %v", err)
@@ -142,7 +148,7 @@ func sendNowTooLarge(t *testing.T, w *promptWorld) {
 		r.Content = strings.Repeat("x", size)
 		w.admitQueued(t, r)
 	}
-	err := w.sendRefused(t, w.now(t), prompt.ErrTooLarge)
+	err := w.notSent(t, w.now(t))
 	if e, ok := errors.AsType[*prompt.TooLargeError](err); !ok || e.Actual != domain.MaxPromptContent+1 || e.Maximum != domain.MaxPromptContent {
 		t.Errorf("answer is %+v", e)
 	}
