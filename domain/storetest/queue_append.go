@@ -129,7 +129,10 @@ func appendFull(t *testing.T, w *promptWorld) {
 
 func appendForms(t *testing.T, w *promptWorld) {
 	for _, a := range []prompt.Addition{
-		{Content: " "}, {Content: "\x00"}, {Content: "x", Model: new(" ")}, {Content: "x", ClientID: new("a b")},
+		{Content: " "},
+		{Content: "\x00"},
+		{Content: "x", Model: new(" ")},
+		{Content: "x", ClientID: new("a b")},
 		{Content: " ", ClientID: new("q1")},
 	} {
 		a.TaskID, a.SessionID = w.taskID, w.sessionID
