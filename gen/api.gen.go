@@ -936,7 +936,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -1505,6 +1505,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1567,6 +1570,83 @@ type PromptCreate struct {
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
 }
 
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+}
+
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
+}
+
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
 // as it never did, and the last one when it did more than once.
 type Receipt struct {
@@ -1611,7 +1691,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2044,6 +2124,9 @@ type DeliveryID = string
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
 
+// EntryID defines model for EntryID.
+type EntryID = string
+
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
 
@@ -2230,6 +2313,12 @@ type ListSessionsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// Limit Items per page (API-7).
@@ -2307,6 +2396,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2469,6 +2570,24 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3598,6 +3717,186 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 	return err
 }
 
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
 // ListTokens converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTokens(ctx echo.Context) error {
 	var err error
@@ -3810,6 +4109,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
@@ -6442,6 +6747,389 @@ func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitP
 	return err
 }
 
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -6974,6 +7662,24 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8731,6 +9437,257 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 	return nil
 }
 
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx echo.Context, params ListTokensParams) error {
 	var request ListTokensRequestObject
@@ -8999,289 +9956,315 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H39chs3lu+roHi3KtFMS6Lkj8RS3drS2M5Es/FHWfLk7gxz2RAbFBE1AaaBNq249AD7Hvtk+yS3cA6A",
-	"RjfRZJMiZXtu/klkstn4Ojjf53c+9UZyOpOCCa16J596E0YzVsCfLy/ptfl/xtSo4DPNpeid9C40FZki",
-	"Y1kQPeGKKE01OyVakitGFBOaXNHRDaGKcE1GdMrIt2dvz/ef7h30kl7Bfit5wbLeiS5KlvTUaMKm1Ayi",
-	"b2esd9JTuuDiund3l/TOMzadSc2E3n/HZjm9NT9bmA29VURPqCZ6wggVas4KUrAZo1oRKgijRc5ZQWg2",
-	"5UpxKci3Zy/2v1sxGSbKae/kn+bjXxI3tSspc0YFzO0nOaI4g+aELieMzKieEDkmczOvOVVkVDCqWYY7",
-	"8f3aO/GO6eJ2/2ysWbE44M9cT8jj42eEiow86T9KiGIjaY5ISzKnXJvRqrePZTGlunfS40I/fdzzq+NC",
-	"s2tWwHg///zz/lmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK759n8Z3kmdlHoLMC",
-	"H03goEc0z1nxjSJyLsh8woQhtgnNCCUfaG5+Jew0Hq+523dJb0YLOmXa3oIzRznPc86EPn8Rn6mfEU6Z",
-	"iorkzAS4ec7QRS/pCTo1Q47gfUOerUkNLXTwRuS3SHETqggl10BzBUkV+y31U/itZMVtNQcK71qXPv7C",
-	"xrJgq6egprApy6dwhS9bdw7PJ1Rcs9hpnOMBkDHPGRnBY20nAF+ufwLP5XTaQgpu8BE+0jYwfrvByGWh",
-	"ZOTwU8E+6uEIvk3xyhg2dM0Ibi/ehe/2DsgZuaJwPRIiC7gmQK1ST1hBcm4uGFfk8fFx23nhICtu9guW",
-	"8w+suF22RZl9pmWP3Nfrb9ILPh6rCM+aMFgknroyR8TI3DAyPWG8IJp91Kck5SLngqXIVegVSLRvfzzf",
-	"P0ZOEtuSDAYMJ/VvBRv3Tnr/67ASrof4rTqE6b2SGYPJvvzIRqWZ4bKtUuUVvTYTYe7plk1zDw79g+tv",
-	"3/n4FdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt+YIXhhGmoC8D0Ud2oFnA+3sfRV83x",
-	"tRSsZZ5nwk7z1IsGpXmeG1VFZCoJVQWuyKP+4y7TMgN2mttPfMp15Cw1myoyYwXeS3chW0gqh5eEA2Vs",
-	"TMtc906e9JPelH7kU6OjHPfNv7jAfx1FWeUrphRdziun+EgLVdlv1yclO3LLjthvq02pE08hS5GptPsO",
-	"rbUpb3Mq/o5UuTgz+wXujSHyBPjViE9pTkQ5vWJFy1ZZQl9XwYOlLs4DPw/25wlStGAcWBkoRkIWJIXd",
-	"SA05X/MPTLRtGu5pfNeerN60CwYKzVJWxZbpPPbb9SnpkqqbZcNqqm5axjRfbTCgvGFLF6rNAwkREk0P",
-	"+CfhWrF83DYR88gGMymL5RMpi7btNl+tO+CdeVjNpFAMKPJtIa9yNjV/jqQw5pj5k85mOUcb6HCGT/z5",
-	"V4V3qZsYdO+FERsMnIwpz8uiUuFJOpIZA/pWml7lDKwdZYy/+YSPJmb9geXaMJhi07BPH4aPtpg+y36+",
-	"8HzErFn2+9qzd7AXdoPA9hjdCDnPWXbN7GOw91nGzU7R/G0hZ6zQ3JzUmOaKJb1Z8JGhGE15HtOFqDab",
-	"aV5vtBxZasL1KVj1MyZnOYiCBmkkPVlqozWt1HCs6vbGPn6XIO1HLAbUIwqmWPEBqCkhNFeSgGFirhPJ",
-	"GVWx2dyFRP1PO0A1xcpul1e/spE2k/CmnJlIc6Nwyl2XZl5nxSIcSZ6/GfdO/rn8x1bg9e5+SSKqlS6o",
-	"wM9IIecJEWWeI7s3vJ4RYPXGrKXilkxlwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//78Rcsm2NcFRj4xvCxLrD5uDRWzD9eW884KOZ3pAzMtJehMTaTuPhVryqkL98v4tKzB",
-	"pghVZsxbQgvmabRxVCCLwAIWEpSHDsfUIGZPjRWRBYsLzjRK5bMZE9mFprpcYgV5nQ/ois2NNQhUAL8O",
-	"qODH8/1nQAXWKdazzqz4NCpecWZf9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
-	"WWs2nemtMpJh9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6hI+9A7f3/N3Ls8uXL3pJ79WbF+c/",
-	"nMOfL17+9BI/fPfy9dmrly+i9Nvu7jsThGchhxpNpGKnwJQMs1IzOmKgtAMnqPjojGrNCvOK//vPs/1/",
-	"0P3f+/vPDoYn+798OkqOjr+/+7eY0LUsapHUqBhNZDEcF3La8XrYX2jZ8fkrmd1GdMTE8YAh1atI8JKj",
-	"AtCdtg3LHK7DHHL0MWj2UUcnW86yNSf7oc0w/KGQU3KUkD8fwfmyDN3rXRyWCzzGrdNuc3MlSe18w7NL",
-	"AiszOIjaQqNXBAnpOfxkzTvcoLX6rrzMuDaKo1TwOkI1RjxAnesbyWLUlU4b1aDR+jh/tS5tPaGCpMGU",
-	"0o7vdvS8KODHjGVXdHRzaiY/lUqTp4/Jf/C/oIF3lVNxE9WIH46sF+c8pcUNy6wTDpyXR+TqVhtblBw/",
-	"eWqmv5qj3o8Ul5DZi4KOV0uKpuGXmV8RiB5gfITcsJkGJevXMrs2esmttbLJt2+f7x892js1RzTh4prY",
-	"KJFZGtiHRlE2CzBfaHqDbpEvhociLSx8vIqf3bVv+fl0Jou1TUSz46iQaTZdqTvVTvcOPJHn+Lujft9P",
-	"jRYFvV2b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
-	"cAQO2ccRYxnLUnR2w4eVo37KNFye45pe33L1R7IU5v9aaprHNSUc+q3zxq9BfHGGfLYWC24GGTrey+1Q",
-	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90pIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
-	"aVQWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVPa9UmnmiI4YjFSinNvrqOI4",
-	"b/cmZF15yisC99NOqs2LH63QBR0tkT7o+Fgwpd7MmDh7e04yOSpdyLz+9qT3cf9a7tsPf1VSHLyjc+9M",
-	"S3qo0WaXzs5snPnatgr7OOMFU/YX9Rm/9q4erkkmmQLuhL+oHZFRxfe1eWOr92cTNTKnVyzi0H05nenb",
-	"iLcwyjEL9kHe+B1ZXF/iwhvmLVeyEORaymzz1amRnK10Gl/AQ+2u4stGkCUhaiLngkgxiq9yLosbMMU3",
-	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3ZsXgb+ooZpqTUeT9diVe9uZ/22Mc1WZR6tSmU4XvNBzWhHWyoMP",
-	"AkaxYYQUfERz68FNrHOVYKrDNdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33DRdb1",
-	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53KDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
-	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaG4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTECNVV",
-	"KiKaA1Lkt1Z5+vbFT8aG7qhc7CzYQzUpGM3zW4jqcBvN0UsCsE3SuNA2+rqWAlTzpEfkTVmAuCEU/d9E",
-	"aVpoli0Q1HZu0BfqqATulATaYS2LI0xjxRMLyLISASEpO16R1GRc7Na1hCgqFuI5+6ZO0YjE3DhStbh5",
-	"y0b8D8v06wf3o5wHuZGYQA+59aGpnvECFePfSlZCKG4kp1dctITi3Ig/cRVbneNSa2kYMWYVJKG2ZA82",
-	"MlTNDyCzyeoZNvCbU6U7sOnmdsP067NYtv9vKikUkSXUaQSK8oxcMTgIObYaiTsIVY7Q0WLuFuU5/FEK",
-	"SKtYehQXOp5XD5I5OH9MWQyHtNYxaJaKFR9gSMuf8O9A/FU3ZehmFdCKjeNbCqJixHJcQcbViBZZGznx",
-	"8fiVFUkx4rVmK1fou/32R5fo6JZw8frs7cWPby57Se/t2eXzH3tJ7/3ri/dv3755d9kSjauSZoPoHqbq",
-	"miOXgsV/ho48qmI8Eh1nBfsVPDhpQuaT25pDLKfiZmjdYi7dkAsoMHDeMfdP9AoHH/Bs2YTibkq+ogqC",
-	"Ve5xW1uTEFYZfrYEYonZ5/ahg+8THu0cUYcfLQ2ot4fSw9/G72J1+yjuwKnNvTBbMuaF0kTPZRUymNJb",
-	"MpbFNdON61qlLtC8YDS7Hc7MJRLo5xTjnI/QZEOSiJ7gS8wcaKV+0Blkgf45m4RNIBOiNhM5neVM1xlH",
-	"dQWjA7u3xQovwIBpJIu7VExizIGpS7alBSN6IhXzbrUJz1FPJinoN0MncxX7LSWDst9/NMIaDvI///Xf",
-	"A5EykdWfgfz4vYOBWIyvQDa6tmH51QajmUsjp6iLFteYUavbhufMXJOiFArqH5CMKBkVVE1gGS26cMvM",
-	"A90YjniZyygY+yEcRTNamK1fZiZCENFlAWl09pTCmL81cxG/MpvzdG97yq6d3/pnbX+opcyHI5rn0aXB",
-	"no/NCZOcXdPRLVaE/Xi+/2SvkwW4cBPWH2MDIrL2xRoWQDf+7HmH49Hr20lS5lvJrog62SrH8wJVxA88",
-	"Rt8R9pGEDMguwu9Z7JAXWUntUIJrvtKy8Hu+WcJFjXHG42NP+n0I+Ku4k2xDXnpPFrO1K+xckegeyJi5",
-	"Y5plp+TIGERPjo6XrN1R6+Ib7XvA7SBl7t62ZCebsb8oNUYoD+awlDC2YY9VWsFXa5D5JWwSQe7I/5zS",
-	"1pzjEr20yTPbjLVQz0Nz7ZQYsr0qNUmNEcnFdQpq15gLmodaoP0WbbJ19cEfOMuzoDpjjYCy0RcxZWZe",
-	"SPNfo/xRV2Jt67f3YuHTmNV3ARUZCYhC9pGahRizCjc5TUhqTU/zp1mF+X9hTET4QMphLsV1Gr3HY7PG",
-	"xRH/dvHmNZlJIzgLZA9X7JoLZbXYQ2OzmZcfQvkT/DWjepIalS+1tRfxAYOc/sUtM5YCEyOsGpWlNqq2",
-	"DdUac3A178DlJLiP1WAx6vuB5wxzWuNzsUa2HIPSMebmACBtyil0BZtJI7asCdSQLkbvHbaGZ9AydmZ6",
-	"2klhQmfodt9pC7SdFFzqRq/yfzcLEPHx2DvaV5XvYvWu/ZFEEmhPtYcqPVtvmjP6gSnwKUNmmqGioLp4",
-	"0cMPQ5SCfqAc9mpYLPVmBH6UdMtBqpwLpoYQIFsWFhfS3D6oLFIbasE4kpHUeudj1ZWXe4c03O2zIQ1/",
-	"BRMnYZUsixGryiTvkp7MsyHU7S0qesq/I7G8zaasdztcWWRG5MQDhBgd4jb8YieekDFko3QMCM3iFdhI",
-	"i+Db6zZReM9QF6UYUXvmkWDXqj2KcnTzq+ENi6SZvTbry7liGVzB7/eiv8cDG67pyLC/qpXhtxuQugqG",
-	"IabJ9sxsO5H1zQD7wy689wIedby3qdWvqTRmzaCPI+LEFbf6Ew2uTl1WhOx8QTIlDennqHiRCtu5b4P1",
-	"15ljk4E1tiR2JvXtjhFdnKRqkm65GnEu1s46jOkYwIWupJ4QxTOmwIlm1I5S8DFnGYE9dD5/coZmxJRN",
-	"ryCzrbQ1dIirEXUYNjWTDRSP3ekVS2VgwIlOSWnYisubuSUjKiCLleEmsCzKYH2uZX8LYvKhp9Muxn6u",
-	"Sa7El1g8diUK3eRDp6NtFRJVZlFNLFclE49bCiYWOVqLN2aJR2LBh7DAsmKX90dGc1xNm83rDEl5EzER",
-	"u5u6P3KlZSwHbULVcBrFeqqUW5tLZB5DbYIRjE9bBA0HRRTXb3OqdNy9ausDLZdMiCX0KpLBxSgvsxba",
-	"bdX0urtW7K4EiaZR/8pVCxoW+Ffwy7p/ReaZBfQ4bSvy3tR9vKaUb1JIKJD8diUVFdRXHBzeEqJ61WZR",
-	"n5FCzi2ERZWr5gCZQvguCHfmkJcX80l4vr+FPEEz6tCOGleb5VyQK0ifMlqJzTavBdS8hK7iKWDwGQ6i",
-	"oFqJTFlha5kMK+icKxY4BSLU2F23mzJNM6pXYnS8cs8ZQpE5W/08nPU786ghRyq45r8vs43f/7nf7/ch",
-	"bQ+qyUeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIJlzcGNLrIqjWVJODH3TnYJdS5s9p",
-	"nseoJUh8246l0UWbsgTi1KltxI7qWjQEbIBU7YTCDDR/PrXNXFDPqywzf09CWm7PL2uwjxhThBou1a6J",
-	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnl1HEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
-	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO8/x2WApVztAeWQbWYn6A6YeB",
-	"7QYFMPGzbXHMBSdZeee6eOO6vybisFvqk2vxWHUXcsjV0Ae1KOgilpf1HcX9Rt5nE3qQ4se1phPIreuX",
-	"Dpx5G5HhBW7/1QaIaye8aA2vr6et6dNslklaf1w1bnzS69g9u7Zr/rAN/rAN/rANPqNtsIRFIBzZmnkv",
-	"a3uzHAqwqKN2PLFYuQ7EY4X89MOuXE9bkntXh5+H1+t4JdfF+Gji063SHCqsjqVer2qb1zvPVpvnzDvL",
-	"X/G/nIb5/jaIsp0C2abja01/VJOsjvoxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
-	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wq0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
-	"W6XZNJotGJ5M8K4KXtTTGtRTaT5iLe+ptm0NnA8yLhgjuDTQfWsQP4SqAA7gbxdvXickYzM9IUdPD0j6",
-	"6c62YwDm5xQ4s6FY24KI7FjaAiVnVA0ExDnnAFlQGANNYLR5HWiR4Nt9dcNn+3KGy923uYe4WIsmH0Ee",
-	"+Uwq/Jqp/bsrO0Z5khG7ERtXIFf1AZXCtlm5rzmodwESzy4PbE2AoHXgq1rxqIJd8Tu1IkUk3BIjLha3",
-	"BQRUJO+X/14Vka1xwpvs5T02J0DmgnWstSHbcMQsbPBX64gxK7mgH9i2pPQrWtxkci6qlJCjVnkdg3lb",
-	"3Cb7Zb0pDSBoPesKciGL2YQKlq3A/3BYZmQOsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
-	"lBa3tovH84nko3WPsu74aAp5Z7pZGjVs25LnWBaLiQ33cCm0Zy7EF75JlcS7H56TZ4+ffEdsg4uqGwVm",
-	"+lqlA8zU1NZODHmW1jtLkZHMWIAan3OlWWY2JBJHG+kylq67FOIRoE5TxFAaQjkFLaC2Yu4wcWSZZxZB",
-	"ogtz7hCpshv63AWrWtCVakUTcCVtyw6qiZYkk8jG5pj6AqGNA/IatLuVpRXofWfmH0Ooq1Bt++bRb4au",
-	"xtvGadwRSodEjuUvWG8GLw/Au/29bXFuVbycFYUsWmcD8AAQOBxioU+aEAZYD47MxpA0EhThdLTFg3Kg",
-	"yKxyhx7age8g0uhd0GcqvhYAjxiOyzxPk03pUxGa53LeOY1rZlXtbqn6oJhH4KJg+og3gzqqJQkAU0Z8",
-	"Ba6WpmetbLwxQ247XMYy7TwaTzamhN865totZ+x+pdmN+Xggpm57buWLLbhr2/vWNXPtm8quv/3rol28",
-	"r8LfFeZFxctblAyal6D5pmH7nngsdYuQWbhx7oVB4N4SSlhTssuji8/AHxuOz39nnbiGmXgpxlxwNTH6",
-	"ExsxPtPKHjjtDBu/k9YvIZuwTzcuZ6wxTAvddu0FE9b0L9Lej5eXbwk+cBAHgOU6Z21wdRmk6M5lkbU4",
-	"HKP15mlZiJNrqtlEloqdWDl1gsgg5qXwF0s79O+wdfgwx6AQ34N42crI4AYu0eeeR8tRIYcJm4TBgrEZ",
-	"LDYUS5z6dXUbbKJ3htHcUBrLhnZ8AHMKWxtnSIxXPMsAFVRIPQRxXUMGDT/Fpm+1T6i6qX3g7lPtobKo",
-	"fwBEGH7ggHlrHzoRHH7GhC5ua5/41qrhh5WWVPvUw6LVPnYFOrVxfGFK+GkQV2i8QU9kBh9Z+R8cu9cS",
-	"4AB8xsVwyjJOXarGRCqwzUrFsgZ4nL+l/vPqn3G5A2c5bHwZnE3A64JPXVi6tn0BkFDF6fw/qvHw3+DS",
-	"9KcUQHpVx2YMST+wMHs2DweBBmnDXAK5+qMNEcFq5x1+AaRIi9GEexgxd9qjnPIpq59rVa4OPwzm4Hez",
-	"+ggoOPi3I5ngo+rNwYfVNQo+XFCaA1qvq5toU9VUTUNYVDN8EJ4A562g+RBUdbzl4fFqWZipwsHFnOBv",
-	"YYTNcD2qLeYxk8UFEo76nTX/eoBmAea3OzyHb3m0DLr3LPTUdI1HeufNgl7SXRvZLGTjUWk3gVBZFwZW",
-	"S2PuWjAtrhPC6GjiEaq37flpoMM2K55ugpInjdrHKQGabDmuRn8/XrAFhhjPBLRwyYYpfKOa9gqY0I/3",
-	"Og7d9GYtkHBMHXiHSmMr4AtCKTa68uMhzZ2fkKob9MqAuerw9JhhFCzDcwSaheV8v3dKKNF8iqqd0fao",
-	"IrkU1wOBxiOGqDKeJfC+KmtYsAo9nmdYNQX9jIBKYgWRAZyjdZhvBh22OzxxL1LuNT+PdnK/t3TGNo8n",
-	"TlhszPvNQQpVTld6kOusAzK5PXG6VwC5HW8LTXotPPbTBrakuSWzohQtdfZfBya7Rza91wH/gez+1SK7",
-	"N+Bw70UGFor3fu/4A2k+ns33wA2GD/yo5T2Zg7Ph7vWSP5D2/0Da/4qR9lsucJtqVGOl9RvU0C6TBX04",
-	"ytLrilz9Yjc0zYZOELcvwMeyWffjVryuya1F1r3mH5gg2H10RQP+B2ml/K56zXb6W6OHqt5VqxtLw9u3",
-	"wNL+5luBAhvP5ejGI6RTTa+oYuTbN28BzLl9194WkJ7Z2LlTFFqAZOGLK1dvZ9BV27WMWlh2+2ZvSFs4",
-	"gmIjKWK+pEf9prnt47mPbNr/stZ+i3OVeW7IdLPJjgs5jSf+X3oY9xp82rVkajkuzeqWhH7QX5auJ16q",
-	"0Fpb+qOckykVtxUWybx78tsWEE9OSCmsI3kTWVPVJC4tZXgHrvqFXVkOkfGqhmxR2ZAN9POtVTAC3bjt",
-	"XHP3uzz+rwx6qLpQNnSVUF2jsF0USaArr0W6dgXLJuNbGgTQKjzAhO44u1KxYhggvHaTQb5AaDXgo5wx",
-	"AUAAQdYbeBihfwUqsVXTig6x4AX8WEfsASE31lVD7qk2t1IZl1cpr0SwgNOLp8WGaFGLFuR6SbPIfL54",
-	"zKWWRNoWxKTW/WzpKFLBRzuUSHAiF5Aghs0+QsOOK9vBA34iiwp+ehXodCzIdeG6djazPHP2geWn6BOf",
-	"yDxT1tRnypE4dxjS/VrfH1u4gm49GzONt0m6qOIN9+onQksth0Up2ouMXbNhq79x2yFlQkXGMiLLlgDJ",
-	"Lss3uBjRQtBW2NAzIWHqUjCbfYr5g0aJ1eBneRaHMu3ijLQ773yR7coKNoSxdwzI0kPIOr0FSMLpLKek",
-	"3/XSxXBmI81CWrtxTCkXVTbUtnwGGK9vb+Ncq3lxGwM/Qt9X5xbOG8VG13XGxLOE1mojvL4TpYrtO2iQ",
-	"DcBhK++IdZfEeobU237YdKPG8JVI9Gxi4fLV5GyDAtarPHJZ95+nGch2IxYNJrFxK58WKuy2pEViaivJ",
-	"jON6NmgL1r3k4OLtGm2vQCeGuTIs6LTiiXouyYR+YAjhY43EKt+Mi0BJM3/yjA0NgS+TituoSXIC9qst",
-	"RbIL2KRoeGdKwWaMe/M7cNe+Lyv6Szp6df1KKnqdFIzFm5VUzfOcjml1OfyLZ8hjKddQkiGLIRezUm/W",
-	"3CSA31mCilV1mlxAUG+24Pumlun56uz8dS/pXbz/y9lfX76+jE7h0lzDRQXUZctFbRyb6BhVmJx+IKe2",
-	"sKWuKZhbbyZ9xXI5Bw365d/3O+sMm0Tfg8ndSw9Yo+9Th5KI17uubvAXbqsKzeY9ghtvqdSVcF+SXpCm",
-	"GdnGGumtp5gYOt9IK1lKQWe1Av+ueYL3Vh1WdvPawpnh0G1buQ3pDKznqxXNZvYbyeWlrHUNaouHzjYk",
-	"mJiQheu/8Kp3Pzwnjx49epaQ95fPEzLlo0La2ExC0n+k6BNpsPQwK2BRBLnAVaOeem1mX4+9tTFcrkkm",
-	"mQKEavzFQzQqzelVLEN3LRFUsA/yplP7Va7ItZTZ5gtTzi22VMmDh7YmIHDMBUGBO9fg9sFR1/YlelMN",
-	"fW3E++sE1YUEW455Qc9dGQN/4APA4Vp3byvsHq7518vvHeTUuuz+upzGAz+X7KMO24S0YULE9Mc3M/pb",
-	"ySwE8rgj0Jag0439EKqcGm0solHGrjKMlASLj+5oWUTY/pfWYXqDnlIbtTdeednNdsXbe0ZQIK3LL97U",
-	"t+0wNuKRazCc6KBbYS2Gkr5ezlIWGzeFZffqCcta57PCswKJjA/ZBhZoKBKlM58nJJdzVpARVVD4a+EH",
-	"o4qotam72dCLZfPR/LbK0WRByzW9YUTJKcPus0LOw324KtVtkAtYed/MvFgxtW3gXAllbDf+XqVpNnRm",
-	"OqNXPOdR49WVHHBFIBvL7JggmSRX7Fba8h1MUCowFXA9QBB0+bQndnOf4H5V8lxDC8YE4reuc26LImQI",
-	"eTkekmBzpjSZ8mvbrIDrJZkji36l4OXLr3QIPAarXZhfUj+D2P362Slr27B5uoslJ/27i+8VCGJ+HRvJ",
-	"jbgyUjdUE1IK/lvJVsc14G1LJ7kNOVOd3FcqbECfGZUF17cXZk0W+Y7RghUx9gpJnma+f3W4CFXKg4Uw",
-	"MgyXvH/304G7C+DRwDf68Sdaz3p3dxD2H8vFkarXo1AhV0zPGRPWQoLqwpGEaAVm+pzAFWdshk7xMWPZ",
-	"FR3duOfnBdfMbCgV+INvoBOsSKB0Q6uBwOovRZTErBJMLrD52qRgdDRhyv+csI90pPNbqF/EYsdq8IKN",
-	"ZAGZKnNX04WTdEWRvBgIn6OE5ZKZnAtX7DXmuYPOcumOAzEQl4ZRZ3IEGrTz/o+k0AUd6VMbCwA2boaB",
-	"1luQOg/S95oJVlCA4CrklHB9QM4zJjQfcyMaVTmaEKoInCWUhpCizJkaCJdgzBS/FjCPffKnP/0gi+mf",
-	"/mQlaoI/2zsBDFNDAKkS9IYNjQBOE/L+8of97w+I4VAYUXIuI/Po+8vnWJMaOo4QPOkf6QF5Ixi8dSCI",
-	"BaCZAYo9pOJWxtL3xliyaSEZMze1cHW4j47hO0Tb8vl9FNr2XUOu/il29jQfKaY1F9dq78AMeEYg59Bl",
-	"GRlRjiitE6pIVs5yQMdwgFoJ0QXluaFJy6y4gAp+3ADDu2bUXE+iyqKQ11RjI1HzZpiHGTJjbIbd3QV5",
-	"+th897jfJ+kCRkd6Cokwbmpzluf7+ASoXtjg3vz6+DgGvoVbDjRuRnUYXOboEMcrPSDvUQpXkG8iI1Yy",
-	"E+gwT2a0oFOmHQgtEJF9lTog5yhP8Tu4L0Qig9BPH9v99esiPEPOMaN64oj7cf8xdn9R5IYLcwsM7WEz",
-	"KUd9j/bg/bDj5mG715B/o/gHlmABc+YRYAiqrCILQFHSv768JIcfjg4BLMEs/jVWVxKuzER9UxhzRcfm",
-	"8tguDVwRi8UB7zenUeM4ZhjfxeHqlrz/8w8//PDCP2s5ADxrV/cDQrb49T3e81cmROWzTf+pw3xJRzJj",
-	"6QF5CWzL9kZyJXN1wKYkqAL7BpZnTtS5QqfG8DC/+efZ/j/o/u/9/WcHw/1fPh0lR8ff36V2ltD/xk3x",
-	"yd4JMEYIcLiut0rTW1UlbJ+S1MivNNyxUuRMqQCTzpWVmxX5w1bVWX+HexEAIeNDqG/4x77fcxtw3D+y",
-	"DXt+kiO4APbe2M0L6qIt1/9oxqtQDJXhhLbEyNsRx/2+2TWQQbZToy3GtY2CMVHN/exx/5md59loxJSf",
-	"5nHfUBP8BTtIUEhaGWtYjJkpOOIAdatUrEgJwg+hbRX+G7IK01OSftz3mEX78OPUTNawdNxqo8mbtQSt",
-	"vKi6gQyOA2IsAtjd3NCNLLXiGebuwqy+UcR7FokvE2EZYMeNXXW/kNoMCXuJtf05HzGhWKXm9c5mRqCS",
-	"n/ALcnzQ7yW9ssitbqBODg/n8/kBhccOZHF9aN+hDn86f/7y9cXLffObKsJRqQxBqdZJr39whI/JGRN0",
-	"xnsnvUcH/YNHthMSqDuHE+g4+7v5+5rFwD8EoTmnwF/SQ2Oe/Z5Cpc3RY1B7WAZIV3hwKBPRzPRbfJ71",
-	"Tsy7bW9bKPaaSbMcM9pxv98AjKUzFC5cisNfraGJSufK9q04AuhWzSJqwtUBBpXG1JZ+xF7l53bogRUD",
-	"PbF38s9fAvdf71xZvD5piNts1Af27+Rb2LA9SFy7VuBf8CjtCxTaO+kJKdAlgdvbehSoY2pZApNaKH1a",
-	"+0B+4h+YYEr96x/JBkcxZbrgI9V6GG8L8Gmw0vbeYx9dYSYcxvfmLCSBEIhV3uD0RtLwItBDHQtuPbRT",
-	"8KaAUjYQrrGA4ZsUxbdghVMR5NyC3S8c8iu7jpVnbFZxOMspb5xu09S6i9dEwCjbP853jGZWSrp1rHuS",
-	"lvsdOMJtuVvd781za3f8TYGPY2d3x40T3/TAINrZtodGF1VgANzjAG7pNN/qAfyneeFaB+CmsBZ5f4ad",
-	"/s+zVz9tsNMFo9ntElludJ1QbiSGH81oYZuI4q54RHWwE6S8UUZBBrXOWPdYeFAKVQmdJ/1HJA2xQUEV",
-	"HIj0HdPF7f6ZMU3TWkDe5RMaG1BpOZvZv2tCzShZc3rbLtTiHM/sKP+scm1ExfYJ5TkV3s/BRwwd69Yi",
-	"VptIuA9Hh6A4H1qPvTr8VMXN7g7DisEoNV06G8EaHFRVtuTyV6YJRPzRzVQp1dC69mnkyhtpZ2vy1Jk6",
-	"gxoiyEG3FnhrQV/1CFaXqd5dsvJJO5JDxF75/F+w0qvDk3ARujz4go/HCsoPd0fA2Ks/RsFn4Ih1ntkJ",
-	"PrgVgq7cq//85S4u5+1wiN3mIeUC8rYPtNE3VpjdrUseNoka4FTs5aiCUYefPJ4mz+5W6OcWCVAhszoA",
-	"R066iL+aRiXbiwpTYGcnX+E0xHU5N9eHOHFKQhQFe8JBFLDlkKGscO0zdgvvcsiHAegIREo2HwkgWyLk",
-	"csG0zq1f3QGeBNiFhUUOlMpDoBmJaL2QCZnIOdCbzC3iIFeEZ2w6k4ZETkiqypHD4//W++EHYgJwhegz",
-	"h9D1tWTQ7B3xxFA+Q3rEXkJS5zP9FovCiZAamfeIFZpyEbyHiUwRfN780gUyYfCB8Au7YmgDpQ0Ql7Tl",
-	"VQfkzLp0UfqDW/gZSSsQ3DQJ6Mj3gRkI9JVVews/iyPjpjFdIiCB2r0EkfsXmd1u7UqeVSM5pI27elDL",
-	"dh377EzBd0rASP5OOcQFvUVX8RWDanoof96IX9j647uVlx7pYUcX/rkx9zPCpwBqrVl+GwIEYBCuQgey",
-	"ATG4tSfoMQDvvY2MopbnUUfVzPquuSb0mnIxEN+++Gn/eA/DSAAgSEfgnhhN2MjaAZqqG3SJB0WQTvB7",
-	"UBLvAvXBNbh7Cfru4U0DUYcoJHxcz+FNUOVXLl/GvGlKb1itjieoXveX3uiJkHma1e7/QDQZAIbPsANn",
-	"/aZXtzxp1s9jp2nFNP6kifJtfiCIy1IfCKjYgSdrONpx7oGj7ppz4CifiWvY0aNKpNv005C6p9TQfITC",
-	"LWTyTvnJ80LakEsljIwqRnfETWzm0I64yV8q1uFWAThWJ4ArZjY3tWlVaYJ2GtD0ATmzXZZbbwlBznFK",
-	"qL+DAxG7hDUhjCXvUaPcbsSOr0IDs+0LFaCJLzUFNr1jkv8rh0LkAOwMqOM+5D7mOdu3sb/DT7YGbZlZ",
-	"9LM3iCDHe+7CbBTNzJyNtVFw0fx/vGctpmgXibjRFMBF7fCAQ1Cq+BHjbB/GbDLb44thBbENJzrayJuZ",
-	"T7btd2A8YcZA68EbxcMmFkLmCjyemOk2MxZGshQaEkJ8Egx6JCEbBzrIYcIDptu0B7RgPjskAjtCCwHg",
-	"fuyYAH7iymVowXhw/LIYsc4uQDx+e4bOJ3f4qUIDvVtfZLkm+FZiuQzuhk4QZkmAE/i2liXhmm2fEMyX",
-	"cO20QQG13yU2w8A8gek1LqXC5mMckNR1jUgHwmpyqpb3AUkfN+zWlsGbv8IUMjkXdnKopd5C9pNXWzCB",
-	"wTAqpAagVcyumxnefjAQwMEWOuYYbTJX0kHWhDBioIdKMA8Mf44JUazprRpV70KE1vqyP7AA9aBrbRFG",
-	"20//4ezPl5kxpkjQMN1eL+8a7yYxo87wCm0yDvke65CGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3o",
-	"Vc7QWHy2d0DeWuXEo4/Dc99CQuYVy9EN4/sm7qHnSUFjT5e+6RODOOI7IwrKN8q7dkHQP4lqirgjF97p",
-	"26C2x4t79QKRp3ZMCjhKZT2GvNae7iphGxWRwCgWuoHVGUXQYpdaHLAgZgLM6DguD1v3cXu31qPKxG9t",
-	"2KBw5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1A+HS4hLCcsXI4/4jkvrOdekp",
-	"oSNtrAH4uXK647hgLL/FVq5Yh5QGXl9IRfbFSEEt08lA5Ix+MJxCT9jU24OxRpEYEUFQbJK6qh5w8dR8",
-	"MboshDES8Hv0ARv+YX1CxgT1UKA2yAKs5Ki/FyShA8exTMwxzgQEuDWCrnKLztbfOyAXmF5DUocQlJI5",
-	"vWFqICyqje1Ionwzg1bJHF627UvmGvjRA0vmbnf8ISUzmiL3uPLLJHPo0LG49Ovrww0eEfXgGOMcb/DE",
-	"MLC62/UbFcGkAuMJm2vIMXEJZ4lL6S2oyOQ08NVS9NQSOfb+UmtgpeRbKC961O8npI4aDo4fM6L98VUu",
-	"RzcKTQ6oCTDsJXE4lB9nvLitSnjshpFrZhTjgRBs7rI20D3ks8u1BHQtY/onEVhTe+uNTWgYYXBB5XgM",
-	"pXJ2koFv44Qc9x8fDMRZ5bNFkCXHnupeWzOsZzdu/FY2hj3gYQOsF9Oi2kQdXrALO3d41YDk7yxb2BEX",
-	"CHsERDiBnUyG2+S9hHVQfSBKIbEexZAR8ImoXheQiaX/B+ArdhEVOW8j2hRnMqEbbWmKzRTh1XNj9lsW",
-	"MZ/IPOC7NihTVVWFTAKLWI1lSgsKBVszeu3Uje/2Dsi5r6dS5RQ4BWD7Onq2wpOSa44t8g8I+OmsswPd",
-	"6Xw8ruAXYIDYrTBLqLxoau0Uns4ZOc+x5O/LSLRpQtpD7eXSrBt74pY4HkJ3ntcxLb2WOq1B++/awRjJ",
-	"wdkwNa2eweQqou2vQHjAV1J5iHYjT0CgUYIFoyBqqRpZGQzYxwlhH0dsplFIpVrKPPWvHQgFN6RgUBx5",
-	"xSZcuNTlwNPDlSqZrYQEh9QBSQHd24vkJ/2EPLHA/4yDveeCwnvOUwrhYLPLA+HfLuGDCpM5hRvq3nrc",
-	"7/tfB90llGY0O60Q1EHjp5iwibVrtpbM+8Ku2EBQces8uwcEs3EzPgLjPqiL+9YvDOuQcD5JNRh+jKNh",
-	"edPj42NjF8DpIdC4tYAG4ijp9/t+6qCjSHHNCouNbu4qFyWmstQqiqFw8yUdTfxBuNqwRY+FJjnEuE5c",
-	"Vr2hfVlkRkWAQLhIwJVtjh5DzY7XJpaekOaqGtewgQHE6cxhcI1ctX6/DsiZ1gW/KrUFlr26te4a4P/i",
-	"BusQC5hrYkP/V7fQlXQgjCn0yLz8x/P9pwkw6b795/GTPb+rbu316lE5rpj4qcNA4NpvDPidzHHJUiOn",
-	"pyIbiNT8aCgR3fKEGEMktdoofKX+t5DCUFWe242Zkkz6SE+LjHhVdTP4I8fzXz3Hc/0Mz604baIGmQdc",
-	"qESFuyZYSZ0gJReu5hEo+dneAYqHKnenFBkrGtacsaISf4eu6UwleInwHoMPCEPCxGdWp9yVK/uCTFnw",
-	"azBYXIklVySFKMctmDTMjG9FmYDedGgrFbbz0anNza/XaVZa5RXVo4k3mJot3NMDktrfGEbugjJObjiI",
-	"q9QiYIdwXslAgMQcGrY5NAtbAOpKSGr4oH2bzLOh/WeI650E8R3/DaJAEqqCnrZQrj4QGZvpCTl6Wu19",
-	"a8yniuy4EmfRcbkuqRFrnI2ANMKyuFE1BSBVVHDNf2dZeoqWEaKWKbwJtZiuDtKj7Gfp+9cX79++ffPu",
-	"8uWLFEjP6O9nZl+xd18a+ogDgHLwMsMzlYvZLjbu0cJAVsCHdxhsOoOxPlO0CQe33cAibPLnevohC7SI",
-	"xJ2gN7UQ/wI2asecFKdd6XFQE1hl4G05VFXFiB0T2Y0/7Cd5bS5ufmvbiVifk78+oPSmrr9bSiSySl4Q",
-	"UVqYBl8hX7HTqh17TdWDiNaEZgOh6AeWoYPenmggnyDSBQEsuHCP6w4snCf6PCFfuSyilq/btx3fqGa3",
-	"vge+U43mepHr1NZFb6eX5ZLeMJsTN2GEuT5Ku7suaPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wl4w",
-	"I6xNxBWhDSuxnLn4LTbJEuy0OoxmuzIylsUUdAfbfQqtVjkX1Rhg1CrN8xyLArFIwAxYua1umT6pZXQp",
-	"0JUQINzdzpwL5gxUuMelsY3v42uy5sCCpthwXMJTYNXBy6AjTO+kBzAvDv/LvDCEOMNTtRR71A/abD5Z",
-	"2WVzi8bGA9gQVfO3pVYEUvJDGRA42mezH5befmf471eGf3uGXJ4ZNgCXremYjZL0y+qdO/ee7pKq/DpW",
-	"U1a1jQ+RWAfUZfhY5Q31PScDEgvO9sGtVFtGYt1cVjlxk10sKAG2jQE1rLyWBctOfB4QxmLQyuB59o0K",
-	"BKMFoEPf0tEeGqbwGIqW1NF66sfHejU7KYgrcMDy8UkJ0XyXU0IHIrVNpao8xKX2zGJ6XWXSkDM7TThK",
-	"KVhFRQQ83ZpPWTIQdk7PSOq/H3rgVptbcEB+tnZjbIKWXgg2W0dVPDT5rAo5KosCqu8CoRl6IY3aa7eo",
-	"IZ5tUqFhDD+e7z/dO/DTqBvTRu6i/yKwpsFDPRDOr5GQtOorlobJJSDP2QwgLrFSp+F2AE8EZKugpyFp",
-	"bpv3EDg0rYEwotpjz34fNTRhKM8MdqQW+/dbbM4HVour5bUkUPhNtEVSRpXDa2zbncMJ2J059b4n3w4a",
-	"QqhHDzdfwebVnI2cmjCaAYP71HNYY22D2EcP/XN2jJ3VEAItU7ijqC5Urde6M/NOaj/kL21P1F/C675q",
-	"Ke8hzZc7oM1CH0q2Y5JZi+L4IOmCUZke5lH5AmkniU7DPBUjEpZl27WmqSxw+IHoxOLBb7jA3UlX5g5w",
-	"9Lvh6wFM/45zXxBTP84Nzf58GYx72SwhD6ssvhZ2rZFqul7MJn9eNMEOP7kPh5XOslGlixePy/N/33XR",
-	"r5lvxViU4huFoV3AtDUKIuBQOvBniJkaFdwxAq5sKq6vfR4ItgjLiXmAFr1TT2qasE3YtBV31b4E9XaR",
-	"a81E9mAa22fJd+2usD1oNQrkc25Vj9FU3WyksSS+hWUTGfUU6qCyKRc2B1AxpgikuZwRwxr5tSBp2KIp",
-	"tRbdQAQfLxh1x63ZApewiBVOvjciv4VUUOXtYT9Ym8ev0XqrG+24/i7RCdSSUm0eEkwMjGYwCsHzKXXb",
-	"nIKWkAsQdr5zXgft78tSE10PxeVqotmzB1ETLUG5a4X/XqUSRtW6sJSj2c0hDR5tBrJRiavBDYe3DfB/",
-	"UrsNKZYJ2Vs3EHjtgJgQ+FiAk5/62+c1yMdkxY0LVUbsfxH3Ctgyy0BnpOpmM50Rh4FumDtSGqvepw8s",
-	"VrDFZ4sSCUAstsfI51Uil8wSlEiqbr5wJRKP12iRSEZrXORQMB5+AjLuUKuJ3TRcyWTiLDnsimB1PZXU",
-	"eosbYb5Qk3ktq8Kmt8/3v0/I2YuofwAn42/JF1Yjuf62L6uOhENoKY3EDtpr10XGN+7hbvrDlENucgzr",
-	"mUJmnQ9RBbmW6ByInwFolvrSH6c0Bdgjc1nmvh171Z3Md2KPFwzBrXyypAZwx3Lrs1hDq4j5IW2gd8yo",
-	"NIaTmplcscSdrVGlS+H+sT3Of+iZtDr8hC2FlmLd/CABBxfq5GmFsQaVasqyLkzOXEBY8xGjog5RBe2L",
-	"heFoL/a/A4nwPWLkDETqZxeqb1NGhbIKoFUW5lQROhoxwAlwCRe+xB/610AGh604bAFWPnOj9XZaZgY1",
-	"u20UZ0t6HyzRAIdDk9u2lOJhINi2ztoNX+2Qbe6O5DnMLcxOaFJyULe2kcXPhU3HgwJyaN4EtkQ8evEi",
-	"7OS42jQPVCNXMQjDtNnBvqfrWthcvvnn12Ufu+mvtpGrbXyoeEpwcJhVV2e8u4Ly9ZpHC7EbjXyV1l6w",
-	"Dxw4O3DEWRP4pFLGjfFsXkgwUzSnhn8DOgNYRDxL/LtI35a4Vu8BTX7PgQKZ99QTH7rVKreDpbw1S/3i",
-	"rACHEBOyypxuiJICDSNfXtLr1LVEHFspad75jfIdC4BZPQXHBeyly/i35+e8Ho1DiNoIdlvXI8vz8Wsp",
-	"2CtU03bJEmB2LSLSrK5hoZu9W2WdwzPwykcx6rkABcHtua2APB/vmwXvw4pT9Dfda+gHEOk2FWcj6tzc",
-	"PCpj3kFXWlKDejmC3vfgAMQkXMN1rGtIVQcAvMnR/dGp69mJlpWv66lqSAT7qAcibO1RNe20t4hntrdo",
-	"wLm+2zuNNIO7plzYdwujAkCKFEnZxxkbaZa5BsBpAtChtsoUexUB0Vh68c5EOwG844AGYdYssZ8nmvZu",
-	"5oGt6H8eHmkyEAJ744MXNIAgPkG+Cpff7lOakMdHx/5ZggRJFOUAamU24BlCDkLilSxmEypYNrRbNCzY",
-	"WKUDgX5Wf4D9frWHmA83pcUNs5WbqN1AYRbi2yFC7q0ROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
-	"tsd5QM42lzjmWDZkjCFT3L51bCZ1QT88uE93FR+uGceVg1cWqEt8obzS7OSGEnyJPnboiHRpZYTDofJ0",
-	"W8e8Sas+3NjMU0AQ4hSKIqyOwBVJBz1sDgm3g2fwD3aCnzllDT8c9NKm3oCZMasVhyX+IGMDGeJ47tb8",
-	"xaoSboYXdr9bYZ7s97tULTyv+nrVi6YdEVwf/9HOtIx4EPJKZrd1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
-	"7byvV7ca8pKPnzzFClzzwz75n//6b5JSMZrIYjgu5NQ1ZB0I96mWAPMGd6gG59AQkgBfFeo/EPBlHzXR",
-	"8hpaj3lQAip8Xd5YlsUJeXx8PBCpk8hQpjNkH33nk7fPbdrMR2DDN2ymcT3GhIA/zCNHRyAYUdVILdNI",
-	"sRV1qGFU2XcDsVLyGuPQajYVMxPSCgZNsFNBO1up6sCtyBwI1LyCJD04CtuHwTfihRpwr9S4Pu7mLK8Y",
-	"w6JwliW2ehGk0UgKVU5ZRhQXI1apfANRlaBTcYveRAzj2gT/ZTqIWcej+2kcyO4DTroj97p9++eJDHdh",
-	"wWdZtiIyXGOgdb1jIWh8Dx66zWBz54UvWd3Gi0m+uMD1WZYR6u7r2oKji+p1yKczWWzQ4GallHkPhaWG",
-	"rWcFHQd9xLFglPBM2RrWX8vMVqtyrVg+DjIUsZU8KHsnXtVLE5LSHFpbDmcFUwDGACzf5pdAIlVasF9B",
-	"cqUeDREQR7Hn+ZjyHFiXmZtDzkFcQ2dgghjA2iF8CnSQnMIzNoI5ELJwgkwQLj7QnGdOKFQzcJBpiGYE",
-	"ug3VxKzPWwA0w995x6ETdDiPSho5ObNCHJFtSSM3Xi3i3uTf68VGkeYa2vAOmfg50vjnYeI4+HqIEkBv",
-	"FU5BC5vbKevBabu7a7UkH/PaDS/65JS2FSk2z7FH7T4V2b5ihuptxo11WC36nU7NjeVKBX2hHFSDGOVl",
-	"ZrSfzmpczYHyGBjElOZjWRh9iWfeOHSrqd2cmB86Hgq49zWrwgGVqrQ08nZZOXMrLXFOFVFGS8TSrljw",
-	"zfKjXvN23TdH1szHuflc3aSdlW+SYKbWNq8mGSydoDk/qrEy/+njXqRQ/3Mb3TZeswvV5+5hEsE21WR2",
-	"Fy93THpp0tLm/KazMG7ylIGwVrrtJeLSbZ35el+WE7Uzk4G4J8vBrKcHs84+S/5Tl6v6Eizqr++mQocT",
-	"7eoFMcllB9aHj7S3en7f1nNNAqQ27kHqDjoGb53r9Z0f9asuog2X0gGHxS36wcAyfBZFHergIeOrnWjv",
-	"8JPl1u3Ze1FnXJ2RJsbMwzfGHgI9xY7TmlbgTrP3QFTTnkuH3z9MOrK3dD8bnay+z2bX/m6Vx7XJynzG",
-	"7uNbWXd+rY3Fqesr4QL2sOUVZRKfuwSJpW+f7z+zYf56JgDXqtkIysaQo44C64ZZuB3dk5zIZRWwB5kU",
-	"b65gtjme9vSZIrtfqHj/q/S9YKv7t514bsHNGPsOQ+Fe/sRyBSACkO51CR3PLKqRIjTLCqYUpEU/3jt1",
-	"pQQ588RfU4MhS+Us1kvL0qM1yhexiTyq0L1y9RTTb3HPdtsnqD7I84nkI/b/c8XA84nE2lpGLM1GcD82",
-	"Lw/wwARbg325cG/8qpVWu4rV+qrbwIdSV9140Wzl3eC/rAydVKl+6ZRykda4FN4YhwkD3c0sHVuWFoCw",
-	"GfmreMaG5jeuQ1yArFahFaW+2xSkmkH16TKAtpAJNmeJiJ9mMq5mC3sDhFBjNTjwsJKrKkCOQH1vXoDs",
-	"VrCyBvleTB2n9CCN3z5PYLpb57cvo3B5xVyNtuu7UX4d5cv3bG7XJqvqqGWugGmHVksXAKw3opbxijCV",
-	"KsCxTID3+S7A1jqx9VmJTVyGJBZF2EcKPXhqVW7c4SEYjfF473QgqM8kNmZQEzfHPAbo+BhqxkTtGqSW",
-	"4beQN4UoHsBh/HCysJiQVY0dZCOfkoLOsY8LExmGvPViArhP8T0+JinuwFBLOcxpcc3Sg7qHGfOQ7fLK",
-	"KhDv83SqTRDWpwZb5OzBU8iqMmr2QHAFnmzII1Ka5sx2S3LqcpUPuZab++yFBxB1cmNaKg3dhMJAP8+M",
-	"ADGCzDbgHI5lMeRiVmr7XiEjvZEJNbfUy7AWbDTX+6Jy4LunbE9Vrt2scKcA2hr88K59qVvj3oExdYEP",
-	"D61Adi9LCeDMuBIVc/++UQPRUD/DuTZeECRQgXFzQM581hxJK6oa8kylNqnC1oNW39XNchgm+HaUUz6F",
-	"o7JicUSFbXJuv8Ij60M7dZmxvKUf7elArNOOg2zUjeMNUJ7F11cnNm77W8lKNhyD2Wcm+2QvaQrtUxKH",
-	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienUZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
-	"dnpWhJrBR1JktlWokHogZrSonEIjCHdxJUW0FUg25fotMKCdmazm5Z9HwalKmqOZZ9jYaj21pqZbnGds",
-	"OpNmnvvvLJWsUjNiP9l64l2ndR+Q1Ok8qYMg8vXXX7QKBSsg1HbjsxrEulXbTo2SN0xsWDNdsA/yxibp",
-	"Qqdc16ZfS+kauHmmYXumYk4cMr9+GzYszunrBoc1a+gA+wVLfTB4WLexjlLoaMRUK6EA5FY7/Ndl81RX",
-	"N8Q9RV3SCI2LH8/2j5889VnrniSM0W9I1Drcses7DjQQVyyX4trjkAcYYlb/TcxXFXiYUwBqWGEC5ZCw",
-	"byXBS7FjZU6vKpVgIJo96s8EKcWNkHNRBzFrxRxbAgVmJrArTBXz7nUEzxYzn1HlxdUtg9syDyRETcxe",
-	"SoFohV8F9pY9t7UuUo3lHn6C/6/KDvyhkFNzhVxDBN96ugYpBPcGlUF46bIEAuTaFeGtKqx/h1x+52FU",
-	"M8qmO7u209IMUguulwUcCXaaWwmJ5nsKGQbne6HC1flog4kH0b50rWBnDkf6SwM72wypeO3zKIsVgMMv",
-	"se4MWilRpX0DfTPBoA7cWd8x+xpqieBJ+yXB6Sps3m9LebAbhXntQGANOdcWrsX7ZTSfspbzjSMK7xgm",
-	"/PMgZ61ADX949OD7wWq7tNpl5bv2mcT73swCMXX3quS5hiZ++C1uEwkhCbAVyoxe8ZxrzhT59s3b/SNo",
-	"ugexDCEteweefnQUh/f7e5D+u6Oj9UkYLQn+2AqNFWwrx1o7yfr7/z08zlul2bTtMI1q54/S62BbjFz+",
-	"XL3zqzZM/DpWGyfVNj6UgTIPN3krRkpqNP8YzqIrDy4F/61kCQH/75w7p2WlxleOKlS1jpYg+/rN3RGz",
-	"9+//PGp9tbwlOn0Nefxr0OXnwaGtp88vH8q+K577U3zgYLUaw/kgQH5DJrdYPVKxHxQl1m9QQafjhBd/",
-	"+F5w7MBslunEEC+a+SLBqzBfZPFNZ07JNTKNao8thu+zfW6qlTjpG6+ECfMjg0yAKvLlE31rhTmx1721",
-	"mARjxjJICJNiIQUzeI1P+I6s0PkNTxCzUkJ1DnW95ngFMxlOy3rbImcGkPdWyySZZA4LQFRwlfjr4HUB",
-	"plx854IGG2Gjn+AVvs3r4gvelZgc4m2WKkMlKDTyjRYiM6ggnyvf3mLr4dzo0DJ4qetaeffL3f8LAAD/",
-	"/w==",
+	"7L3rchvHli74KhmYE2Gxu3jVxTYZEye4JXlb3dalJWp7Tm94WElUgsjNQiZcmSWIVihi/p736JgH6yeZ",
+	"yLXyVoUsoAAClLTHf2wKKFTeVq77+tanwUhOZ1IwodXg9NNgwmjBKvjz+QW9Nv8vmBpVfKa5FIPTwTtN",
+	"RaHIWFZET7giSlPNzoiW5IoRxYQmV3R0Q6giXJMRnTLy4PzNi/0neweDbFCx32tesWJwqquaZQM1mrAp",
+	"NYPo2xkbnA6Urri4Hnz+nA1eFGw6k5oJvf+WzUp6a362MBt6q4ieUE30hBEq1JxVpGIzRrUiVBBGq5Kz",
+	"itBiypXiUpAH58/2v18xGSbq6eD07+bj3zI3tSspS0YFzO0XOaI4g/aELiaMzKieEDkmczOvOVVkVDGq",
+	"WYE78cPaO/GW6ep2/3ysWbU44K9cT8ijkx8JFQV5fPQwI4qNpDkiLcmccm1GC28fy2pK9eB0wIV+8mjg",
+	"V8eFZtesgvF+/fXX/fNaT5jQfEQ16xr06DgjEzk3A9HocVzmyclec+TFdf1f+2/Z7zVTev9Fkd5JXph9",
+	"BDqr8NEMDnpEy5JV3yki54LMJ0wYYpvQglDygZbmV8JO49Gau/05G8xoRadM21tw7ijnacmZ0C+epWfq",
+	"Z4RTpiKQnJkAN88ZuhhkA0GnZsgRvO+SF2tSQwcdvBblLVLchCpCyTXQXEVyxX7P/RR+r1l1G+ZA4V3r",
+	"0sdf2FhWbPUU1BQ2ZfkUrvBl687h6YSKa5Y6jRd4AGTMS0ZG8FjXCcCX65/AUzmddpCCG3yEj3QNjN9u",
+	"MHJdKZk4/Fywj/pyBN/meGUMG7pmBLcX78L3ewfknFxRuB4ZkRVcE6BWqSesIiU3F4wr8ujkpOu8cJAV",
+	"N/sZK/kHVt0u26LCPtOxR+7r9TfpGR+PVYJnTRgsEk9dmSNiZG4YmZ4wXhHNPuozknNRcsFy5Cr0CiTa",
+	"g59f7J8gJ0ltSQEDxpP6HxUbD04H/8dhEK6H+K06hOm9lAWDyT4Xevk2/V6zmhFmHsvIfMJHE3NAK7cP",
+	"frD+3j3/yEa1mcGyKan6il6bfWHu6Y5JuAcv/YPrz+jF+CXVo0ma6+ZGRwkEX1KByoARuooxkREulGYU",
+	"Jp6zjzM20qy4/MAqw5jzWDWB6aP2ExbwYryPo6+a4yspWMc8z4Wd5pmXVErzsjSakyhUFmsuXJGHR4/6",
+	"TMsM2Gtuv/Ap14mz1GyqyIxVyCYcf+ig8BJeEg9UsDGtSz04fXyUDab0I58alenkyPyLC/zXcZJzv2RK",
+	"0eWse4qPdFCV/XZ9UrIjd+yI/TZsSpN4KlmLQuX9d2itTXlTUvE3pMrFmdkvcG8MkWdw/0d8Sksi6ukV",
+	"qzq2yhL6uvomLHVxHvh5tD+PkaIF48BZQU8TsiI57EZuyPmaf2Cia9NwT9O79nj1pr1joF8tZVVsmQpm",
+	"v12fki6oulk2rKbqpmNM89UGA8obtnSh2jyQESHREoJ/Eq4VK8ddEzGPbDCTulo+kbrq2m7z1boDfjYP",
+	"q5kUigFFvqnkVcmm5s+RFMY6NH/S2azkaJIdzvCJf/2HwrvUTyq798KILQZOxpSXdRUsCpKPZMGAvpWm",
+	"VyUD40sZWxQktFl/ZEi37LfUNOzTh/GjHZbYsp8vPJ+wspb9vvHsZ9gLu0FgCo1uhJyXrLhm9jHY+6Lg",
+	"Zqdo+aaSM1Zpbk5qTEvFssEs+shQjKa8TKlmVJvNNK83SpesNeH6DJwMMyZnJYiCFmlkA1lro8StVLis",
+	"pvTaPv45Q9pPGDCoR1RMseoDUFNGaKkkATvJXCdSMqpSs/kcE/Xf7QBhisGNIK/+wUbaTMJblmYi7Y3C",
+	"KfddmnmdFYtwJGX5ejw4/fvyH1uBN/j8W5ZQrXRFBX5GKjnPiKjLEtm94fWMAKs3VjYVt2QqKwbKg3nK",
+	"XAh3sRcWXXW6cpx+zlF9M+az1qwIFozz27T9MbjzTBnNLuLovffh/fsXzzo2wb4u8jkQw8uKzJoH1m4y",
+	"+3BtOe+sktOZPjDTUoLO1ETq/lOxlqV6536Znpa1HxWhyox5S2jFPI22jgpkERjkQoLy0OOYWsTsqTEQ",
+	"WbS46EyTVD6bMVG801TXS4wyr/MBXbG5MU6BCuDXERX8/GL/R6AC66MbWN9aehqBV5zbF70Mt6R55Xix",
+	"6rIhnWQDxX7v5aXIBsqvetl7GzvU3nsQl2ZE/7bkJmvNpjO9VUZy2X9HnGDv9fhK4kIVwb1zyXI3E0K9",
+	"eX9fLp+aIbqnLuBj708ePH37/Pzi+bNBNnj5+tmLn17An8+e//IcP3z7/NX5y+fPkvTb7X08F4QXMYca",
+	"TaRiZ8CUDLNSMzpioLQDJwh8dEa1ZpV5xf/99/P9/6T7fxzt/3hwebr/26fj7Pjkh8//IyV0LYtaJDUq",
+	"RhNZXY4rOe15PewvtOz5/JUsbhM6YuZ4wCXVq0jwgqMC0J+2Dcu8XIc5lOhj0OyjTk62nhVrTvZDl2H4",
+	"UyWn5Dgj/3oM58sK9Pb38Z8u8Bi3TrvN7ZVkjfONzy6LrMzoIBoLTV4RJKSn8JM173CL1pq78rzg2iiO",
+	"UsHrCNUYgAF17shIFqOu9NqoFo02x/mr9bDrCRUkj6aU93y3o+dFAT9mrLiio5szM/mpVJo8eUT+nf8F",
+	"DbyrkoqbpEZ8f2S9OOcprW5YYZ1w4Es9Jle32tii5OTxEzP91Rz1bqS4hMyeVXS8WlK0Db/C/IpAMAPD",
+	"NeSGzTQoWf+oi2ujl9xaK5s8ePN0//jh3pk5ogkX18QGrczSwD40irJZgPlC0xt0i3w1PBRpYeHjVfzs",
+	"c/eWv5jOZLW2iWh2HBUyzaYrdafG6X4GT+QL/N3x0ZGfGq0qers21bdIM1ClneNvq5b+lilwkbYlZQWf",
+	"918krM6+7PPiomIzYz3jorVCN6/olUvW2OFGhdBw7iJc4Ai8ZB9HjBWsyNHZDR8GR/2Uabg8Jw29vuPq",
+	"j2QtzP+11LRMa0o49BvnjV+D+NIM+XwtFtwOMvS8l9uhzIXB7YVfcoxvzWBrskVjrxgOZ0+ZcAG5Fh/p",
+	"SBM78iJv6y9slu3cCpfwgixx71qyA+FCLB59WbYXq1y0aVRXlVk8OuS5ILIqWAWxgqAGIcULkvMiX9wS",
+	"98p12V2KC6wp0Cv2gS9RKo+8UmnmiI4YDJyinNvrqeI4b/cmZB085YHA/bSzsHnpoxW6oqMl0gcdHwum",
+	"1OsZE+dvXpBCjmoXwW++PRt83L+W+/bDfygpDt7SuXemZQPUaIsLZ2e2znxtW4V9nPGKKfuL5oxfeVcP",
+	"16SQTAF3wl80jsio4vvavLHT+7OJGlnSK5Zw6D6fzvRtwluY5JgV+yBv/I4sri9z4Q3zlitZCXItZbH5",
+	"6tRIzlY6jd/BQ92u4otWkCUjaiLngkgxSq9yLqsbMMU3vQ7oFbF+ZVxD663uOFp2WEQ/jc1O3Ztnkb+o",
+	"pZpqTUeT9diVe9u5/22Kc4VEqFWZVWcLXug5DYS18uCjgFFqGCEFH9HSenAz61wlmOpwzbQiXCePdv0r",
+	"vTQQAm6oWghIWyxYYQwo85mNJcT+XWtqHGz3Ut9wUfQ92n83zy44Ddu5BiodTqiF5mXgEPYc/a2uayDq",
+	"5StrsuOw3KkskDOt3JgojNTPS78QUFpw0mNAywYyQtSsgHwju3j0aPc6OpB/TqWuWCq7qREWgMzbquJM",
+	"gbvvGMX1OhqG0Qq7lAyzs5ElGMVhnMulIy22pCNmFCVDzJDWhOaAFOWtVZ4ePPtl//hhRp79Yn2UfZzs",
+	"uwr5UE0qRsvyFmI73MZ09JIwbJtA3mkbg11LDWr40xNSp65A6BCKXnCiNK00KxbIajv36Ct1VwKPyiId",
+	"sZHLEefW4olFxBkEQUzQjmNkDUmXunsdgYrASDx/39Q1mpCbG8erFjdv2Yj/bll/8+B+lvMo4xCz+iHh",
+	"PzbYC16hegxXu0AN/YqLjoCcG/EXrlKrc7xqLT0jxbKizNiOHMJW2qz5AeQ3WW3Dhn9LqnQPZt3ebph+",
+	"cxbL9v91kEUJiUKdXqAoL8gVg4OQY6uXuINQ9QjdLeZuUV7CH7WA5IqlR/FOp5P9QT5H54+Ji/GQ1kYG",
+	"/VKx6gMMafkT/h0JwXBTLt2sIlqx0XxLQVSMWIkrKLga0aroIic+Hr+0gilFvNZ45Qo9uA9+dumObgnv",
+	"Xp2/effz64tBNnhzfvH050E2eP/q3fs3b16/veiIyYVM3ijGh/nD5silYOmfoTuPqhSPRPdZxf4Bfpw8",
+	"I/PJbcMtVlJxc2mdYy7pkAuoenA+MvdP9A1HH/Bi2YTSzkq+ojSDBSe5LfjJCAvmn63LWGL8uX3o4QGF",
+	"R3vH1eFHS8Pq3QH1+LfpuxhuH8UdOLMZGGZLxrxSmui5DIGDKb0lY1ldM926riGBgZYVo8Xt5cxcIoHe",
+	"TjEu+QgNNySJ5Ak+x/yBTuoHnUFW6KWzqdgE8iEaM5HTWcl0k3GEK5gc2L0tVQ0CZkwrZdwlZBJjFExd",
+	"yi2tGNETqZh3rk14idoyyUG/uXQyV7HfczKsj44ejrCwhPz3//6vociZKJrPQNL+3sFQLEZZICdd2+D8",
+	"arPRzKWVWdRHi2vNqNN5w0tmrklVCwVFGUhGlIwqqiawjIdpXbhj5pFuDEe8zHEUjX0f7qIZrczWLzMW",
+	"IZTocoE0unxqYYzghtGIX5nNebK3PWXXzm/9s7Y/1FKWlyNalsmlwZ6PzQmTkl3T0S2Wqf38Yv/xXi87",
+	"cOEmrD/GBkRk7Ys1LIB+/NnzDsej17eTpCy3kmORdLUF9/MCVaQPPEXfCfaRxQzILsLvWeqQF1lJ41Ci",
+	"a77SsvB7vlnaRYNxpqNkj4+OIOyv0q6yDXnpHVnM1q6wc0iie6Bg5o5pVpyRY2MQPT4+WbJ2R62Lb7Tv",
+	"AbeDlKV725KdbEcAk9SYoDyYw1LC2IY9FrSCb9Yg80vYJI7ck/85pa09xyV6aZtndhlrsZ6H5toZMWR7",
+	"VWuSGyOSi+sc1K4xF7SMtUD7Ldpk6+qDP3FWFlGNxhphZaMvYuLMvJLmv0b5o67u2xaV76WCqCmr7x3U",
+	"ZWQgCtlHahZizCrc5DwjuTU9zZ9mFeb/lTER4QMpL0sprvPkPR6bNS6O+G/vXr8iM2kEZ4Xs4Ypdc6Gs",
+	"FntobDbz8kMogoK/ZlRPcqPy5bYCIz1glNm/uGXGUmBihKWsstZG1bYBW2MOruYduJwM9zEMlqK+n3jJ",
+	"MLM1PRdrZMsxKB1jbg4AkqecQlexmTRiy5pALeli9N7LziANWsbOTM97KUzoDN3uO23VuJOCS53pIQt4",
+	"szARH4+9u31VTTGWFNsfSSSB7oR7qNWzVaclox+YAp8y5KcZKopKnhf9/DBELegHymGvLqul3ozIj5Jv",
+	"OVRVcsHUJYTJlgXHhTS3D+qL1IZaMI5kJLXe+VhN5eXOIQ13+2xIw1/BzElYJetqxEKx5OdsIMviEqr3",
+	"FhU95d+RWd5mE9f7Ha6sCiNy0mHCKEZEtZt4RsaQk9IzIDRL12EjLYJvr99E4T2XuqrFiNozT4S8Vu1R",
+	"kqObX13esESy2SuzvpIrVsAV/GEv+Xs8sMs1HRn2V41i/G4DUodgGAKtbM/MthNZ3wywP+zDe9/Bo473",
+	"trX6NZXGoh30cUScuRJXf6LR1WnKipidL0imrCX9HBUvUmE3922x/iZzbDOw1pakzqS53SmiS5NUQ9It",
+	"VyNeiLVzD1M6BnChK6knRPGCKXCiGbWjFnzMWUFgD53Pn5yjGTFl0yvIb6ttJR2CfSQdhm3NZAPFY3d6",
+	"xVIZGHGiM1IbtuKyZ27JiArIZWW4CaxIMlifcXm0BTF539PpFmO/NiRX5gstHrlChX7yodfRdgqJkF/U",
+	"EMuhcOJRR9nEIkfr8MYs8Ugs+BAWWFbq8v7MaImr6bJ5nSEpbxImYn9T92eutExlok2oupwmAaiCcmsz",
+	"isxjLuME49MWR8PhI6X125IqnXav2ipByyUzYgk9RDK4GJV10UG7nZpef9eK3ZUo3TTpX7nqgOgC/wp+",
+	"2fSvyLKwsB5nXaXem7qP15TybQqJBZLfrixQQXPF0eEtIaqXXRb1Oank3AJZhIw1hxIVY4pBuLOE7LyU",
+	"T8Lz/S1kC5pRL+2oabVZzgW5giQqo5XYnPNGQM1L6BBPAYPPcBAFNUtkyipb0WRYQe+MscgpkKDG/rrd",
+	"lGlaUL0SqeOle84QiizZ6ufhrN+aRw05UsE1/2OZbfz+X4+Ojo4geQ9qykeGLYtm9mfELZKMAnOdIM/J",
+	"MwvBPgA6pZF77dS3jZLdesVIJlzcGNLrI6jWVJOjH/TnYBdSlk9pWaaoJUp8246l0UebsgTi1KltxI6a",
+	"WjQEbIBU7YTiDDR/Po3NXFDPQ5aZvycxLXfnl7XYR4opQiWX6tbEexUwLXoD7ZdwByBTZbGWAkC5DNdZ",
+	"5lmErMx66jiZmRdFTmZkuTUC1nYnIljlov9vbR9i7xdtrOB3atORvgPhkLA3XjHpYlrfvGsx2va2f3Fh",
+	"5/85vYT9bRtQAAAJWWkv3FPJD5rTsry9rIWqZ2iPLINsMT/A9MPIdoMymPTZdjjmopMM3rk+3rj+r0k4",
+	"7Jb65Do8Vv2FHHI19EEtCrqE5WV9R2m/kffZxB6k9HGt6QRy6/qtB2feRmR4gdt/swHixgkvWsPr62lr",
+	"+jTbxZLWHxfGTU96Hbtn13bNn7bBn7bBn7bBF7QNlrAIBCVbM+9lbW+WwwIWTeyOxxYx10F5rJCfftiV",
+	"6+lKcu/r8PMgez2v5LpIH22UulWaQ0DsWOr1Ctu83nl22jzn3ln+kv/lLM73t0GU7ZTJth1fa/qj2mR1",
+	"fJTChPnqpFDMlZds+wZRgSh7kfvse2uqqYA1tTqN8Q5svXXLl3D5bWlNDR7evkBmz5dcmU2y//rdmo5M",
+	"r/UprCe5WN24YlOJFnk/1bhrY95aunbBnloBQD1ViitNLUQPJjbfKs2myWzB+GSidwWQUU9rUE+l+Yh1",
+	"vCds2xpoH2RcMUZwaaD7NoB+CFURKMC/vXv9KiMFm+kJOX5yQPJPn22PCGB+ToEzG4q1LYjLjqUtUHJG",
+	"1VBAnHMOwAWVMdAERpvXARiJvt1XN3y2L2e43H2be4iLtZjyCfyRL6TCr5nav7uyY5QnBbEbsXEFcqgP",
+	"CArbZuW+5qDeRng8uzywNWGC1gGx6kSlinbF79SKFJF4S4y4WNwWEFCJvF/+RygiW+OEN9nLO2xOhM8F",
+	"61hrQ7bhiFnY4G/WEWNW8o5+YNuS0i9pdVPIuQgpIced8joF9ra4TfbLZmsawNH6sS/IhaxmEypYsQIF",
+	"xCGakTnEfi0kJ+S1o87HCq6tDlDADL7fFBpkKdJi6yjdXiePr+JTWt3aXh5PJ5KP1j3KpuOjLeSd6WZp",
+	"1LBtS55jWS0mNtzBpdCduZBe+CZVEm9/ekp+fPT4e2LbXISeFJjpa5UOMFNzWztxyYu82e6KjGTBIuz4",
+	"kivNCrMhiTjaSNepdN2lQI8AeJojktIllFPQCmor5g4ZR9ZlYREk+jDnHpEqu6FPXbCqA2OpUTQBV9I2",
+	"7qCaaEkKiWxsjqkvENo4IK9Au1tZWoHed2b+cQl1Fapr33x3wEtX423jNO4IpcMjx/IXrDeDl0cQ3v7e",
+	"dji3Ai9nVSWrztkAPAAEDi+x0CfPCAOsB0dmY0gaiYpwetriUTlQYlalwxDtwXcQb/Rz1G0qvRYAj7gc",
+	"12WZZ5vSpyK0LOW8dxrXzKra/VL1QTFPgEbB9BFvBnVUSxIAqYz4ClwtTc9a2X5jhtz2chnLtPNoPdma",
+	"En7rmGu/nLG7lWa35uOBmPrtuZUvtuCua+8718y173S7/vaHRQBt9p/0f8DjXbNFQm+eC3YLdLRy0B9h",
+	"430IuQecjSA/OhQbWtagbedx46B0/HaLMF24fPfCKFnAbkJcx7JLcknPwJMKjs//YL04lZl4LcZccDUx",
+	"OhsbMT7TyhIZ7Q1Yv5OmMzFrsk+3CC/VkqbjrvTtQhPjCCzS3s8XF28IPnCQhp7lumRdQHkFpAXPZVV0",
+	"ODmTNe55XYnTa6rZRNaKnVrZeIpoJOal8BfLe3QOsbX/MMeo+N8Dh9lqzOgGLtEhnyZLYCFvCtuTwYKx",
+	"Ky62Msucynd1G22id8DR0lAaKy7t+AAgFfd4LpAYr3hRAB6pkPoSVIQGJmn8Kbaba3xC1U3jA3efGg/V",
+	"VfMDIML4AwcJ3PjQif34M2yJGn/ie8zGHwbNrPGph2JrfOyKghrj+GKY+NMoltF6g57IAj6yOkd07F4z",
+	"gQPwWR6XU1Zw6tJDJlKBPVgrVrQA6/wt9Z+Hf6ZlHZzlZevL6GwiXhd96kLhje2LwIsCp/P/COPhv8GN",
+	"6k8pghELx2aMVz+wMHs2jweB1myXpQRy9Ucbo5A1zjv+AkiRVqMJ99Bl7rRHJeVT1jzXUCIPP4zm4Hcz",
+	"fAQUHP3bkUz0UXhz9GG4RtGHC4p6ROtNFRftuIZ6awiLaoYPwhPgMBa0vATzAG95fLxaVmaqcHApx/sb",
+	"GGEzLJGwxTxlJrngxfFRb2ujGRRaABjuDwnimy0tAw0+j71DfWOg3mG0oJf010Y2CxN5PNxNYFvWBaDV",
+	"0pjYFsCL64wwOpp4bOxte5tauLTtKqubqMxKo/ZxRoAmO46r1VmQV2yBIaazDy1Qs2EK36m2jQRm+6O9",
+	"nkO3PWgLJJxSB/7DmReLRxOplpYLcqYaPXKbPQzi9uKti1traThgd46U65gQDUQrRiYUOvnJumOvR3RG",
+	"R1wniqLfJyevERLTbe+U3pIrRowEha1+3Ne3agQMZ9tBG0VZ1t1coRGDcj4eNNoA+/h4b0fJXsuqqlqT",
+	"jk4iC6cd9qmT8s4t91/XE4+0jbPYBXNe1bLl7qxx+6xnDQ867P1zoyXtJFvBbqGtokSABku484ksWbcv",
+	"dL3oiCtUMwtphko2CdGGSOPCLDr38LVhfmtuH2qnSQ3mOTpQLTNETFtcnt9NZLdz6qqd76DmtNYf5tW5",
+	"3OKb0t52xx766m5/al3/9FpXJFfFiFaC6i12FoheifwtTiyd1koTpXlZkgn9wA66NEB/DVLX+i06DTtB",
+	"BhG+2yh9gng7Hcll7hguVTcYCYQQicNwZsZQNOzLUBTYLLCxP+ydEUo0n6Jrry5LQhUppbgeCnRCY1pU",
+	"wYsM3hcq1QQLfYt4gZX60EkT6DUFwhFBiNskjc3ganfXyca7FO40P4+wd7e39O6qk07WtXjsd5uDFKqe",
+	"rsxaaDIxqB70xOleAeR2sq0+Jmt1Ajpr4ZmbWzKratGB7fRtdAPyaPp3OuA/ewp9sz2FWi0Y7kQGVse9",
+	"2zv+7HG0rI4E4gGsDZ28xW5Hvn28oFPD2T6HRhx3Olfnyb/TS/7s8fRnj6dvuMdTxwXuUpAaDLV5g1o6",
+	"ZragFScZe1Oda17slr7Z0gzSVgZE2mzCx5qOg06k2Mmt7elwzT8wQbD7vTFDZkzOStZRipTszfnapc6Z",
+	"fQN7q0dAHl6VXq5/zWLSdRH1y+zrM8Y4ZbOraz+WhrdvgaX9m29FD2y8lKMb35uHanpFFSMPXr+BNiLd",
+	"u/amgsKg1s6doegCieZhPVZvp9+X0LJ0Ydndm70hbeEIio2kSPmkHh61zX+fSfjQFpwuay29OFdZloZM",
+	"N5vsuJLTdMnphW8g1ADuvZZMLUdEXN0S2w/629L1pItkO1FNfpZzMqXiNqDgzfuXXWwBa++U1MKmE2wi",
+	"awIaxtIi2reQsLGwK8vB2V42MNWCJdnqu7M17AygG7eda+5+n8f/meG2VR/Khn5mqm+Qro8iCXTltUjX",
+	"KGvZZHwzrQjUj0fdSHrOrlasuox6C/STQb40fTXUuJwxARBUUb0F+BmhcxoqsaFdWo+MwIXOBY7YI0Ju",
+	"rauBGRk2N6iMy/FxVmKnwemlC7JinNJFO3K9ci1kPl892mdHCVcHVmfnfnb0sguNSxw+ObiSKyhNiFMZ",
+	"kPy4sr3j4CeyCo1PVrU7SaU6vXNd49v1RSX7wMoz9IxPZFkoa/Az5Uicu+4lR42Ok7ZkGp17NnMu3aDz",
+	"XYh/3KmT3e5SN3ZYOLwYiWmdgJAwdSmYrXvCyhWjxGrwtvyYBtHv45K0O+88kt3KCrYitHcMyNI3L3B6",
+	"C5CE01nOyFHfS5fqcJBoU9fZB25KuQg58dvyGdxfpssmGXLrOmPSueLPg99/4Zi24EQJGZ4OlG6DtgTB",
+	"O2LdJaludc2GczbpvDV8EIlRzk/r8jXk7GLa0Bo1767e88u0odtu3KLFJDZuItlBhf2WtEhMXWAgaUT5",
+	"Fm3BupccXLpR+K/NlDyuDAs6CzxRzyWEtxE80hqJoeqAi0hJM3/ygl0aAl8mFbdRDe8E7DdbBG8XsEkC",
+	"2M6Ugs0Y9+Z34HP3vqzobO7o1XXKC/Q6qRhLt8kLbZudjml1OfyLF8hjKddQDCyrSy5mtd6srV4E/LgE",
+	"jzX0OF/o3dNu/vxdo97n5fmLV4Ns8O79X87/+vzVRXIKF+YaLiqgrmYiaePYcpekwuT0Azm1JdVNTcHc",
+	"ejPpK1bKOWjQz/+231tn2CQGH03uTnrAGh1HexTjvtp1Xa2/cFtVaDZMS+bN+jFUcKy6Eu9LNoiKdRLb",
+	"2CC99RQTQ+cbaSVLKei8AS3VN+PwzqrDyj6yWzgzHLprK7chnYH1fLOi2cx+I7m8lLWuQW3p0NmGBJMS",
+	"snD9F1719qen5OHDhz9m5P3F04xM+aiSNjaTkfw/c/SJtFh6nBWwKIJc4KqVwb42s2/G3roYLtekkExB",
+	"8QD+4j5a5Jf0KpUxvJYIqtgHedOr8T9X5FrKYvOFKecWW6rkwUNbExA45oKgwJ1rcfvoqBv7kryphr42",
+	"4v1NgupDgh3HvKDnroyB3/MB4HCdu7cVdg/X/Nvl9w7sdF12f11P04GfC/ZRxw3qutDIUvrj6xn9vWa2",
+	"+ca4J8SroNON/RCqnhptLKFRpq4yjJRFi0/uaF0l2D4AJfdgcS7GumvGvUE3U0zqWoNr9DKpzXalG8sn",
+	"8Metyy+aShZ2tuswNuKRazCc5KBbYS2Gkr5dzlJXG3l4elHNcx+ETrRoZJ3zWeFZgURG51ahZUmuah3i",
+	"cGnPSioi19tTAjSUiNKZzzNSyjmryIgqyNG1wNdJRdTa1P1s6EXwpGR+W3A02XY5mt4wouSUQd4+EXIe",
+	"78NVrW6jXMDgfTPzYtXUNiB2QBqp3fhbSNNs6cx0Rq94yZPGqys84IpANpbZMUEKSa7YrbRFPJigVGEq",
+	"4HpQdOjy6U7v5j7N/armpYbm3xnEb21KYwfAFBDy8lpTweZMaTLl17ZNFtdLMkcW/UrRy5df6RjyFla7",
+	"ML+seQap+/WrU9a2YfP0F0tO+vcX3yuwa/06NpIbaWWkaahmpBb895qtjmvA25ZOchtyJpzcNypsQJ8Z",
+	"1RXXt+/MmizmMqMVq1LsFZI8zXz/6tCxQsqDBc80DJe8f/vLgbsL4NHAN/rxJ1rPBp8/Q9h/LBdHCq9H",
+	"oUKumJ4zJqyFBDWGIwnRCsz0OYUrztgMneJjxoorOrpxz88rrpnZUCrwB98pKFXNoARNq6HAGjBFlMSs",
+	"EkwusPnapGJ0NGHK/5ywj3Sky1uoYsSSxzB4xUaygkyVuavswkm60kheDYXPUcKiyULOhSv5GvPSgba6",
+	"dMehGIoLw6gLOQIN2nn/R1Loio70mY0FABs3w0DTV0idB+l7zQSrKIC/VnJKuD4gLwomNB9zIxpVPZoQ",
+	"qgicJZSGkKoumRoKl2DMFL8WMI998i//8pOspv/yL1aiZvizvVNAzzcEkCtBb9ilEcB5Rt5f/LT/wwEx",
+	"HAojSs5lZB59f/EUK1NjxxHCdv5nfkBeCwZvHQpiYQhn0D8JUnGDsfSDMZZsWkjBzE2tXF3wwxP4DnFe",
+	"fX4fhYbR15Crf4Y95c1HimnNxbXaOzADnhPIOXRZRkaUY3+ACVWkqGclYKQ5KNeM6Iry0tCkZVZcAI4T",
+	"boDhXTNqridRdVXJa6qxhb15M8zDDFkwNoPeilSQJ4/Md4+Ojki+gNSWn0EijJvanJXlPj4Bqte8kuIa",
+	"fn1ykoJ9xS0HGjejOvRXc3SIIJsfkPcohQPYsCiIlczk9xowD2hFp0y79gdARPZV6oC8QHmK38F9IRIZ",
+	"hH7yyO6vXxfhBXKOGdUTR9yPjh5h30FFbrgwt8DQHrYxddT3cA/eDztuHrZ7Dfk3in9gGZYxFx4HkKDK",
+	"KooIGi//6/MLcvjh+BAgs8ziX2GNJeHKTNS3IzRXdGwuj+0PxhWxiGzwfnMaDY5jhvH9w65uyft//emn",
+	"n575Zy0HgGft6n5C4D6/vkd7/srEeNAKT5A65L98JAuWHxAEo7BdOV3hXBO2M4uqwL6D5ZkTda7QqTE8",
+	"zG/+fr7/n3T/j6P9Hw8u93/7dJwdn/zwObezhM6LboqP906BMUKAw5KLmdetCgnbZyQ38iuPd6wWJVMq",
+	"QkN2xeVmRf6wVTjr73EvohYc+BDqG/6xH/bcBpwcHdtWkb/IEVwAe2/s5kXV0ZbrfzTjBfxsZTihLTHy",
+	"dsTJ0ZHZNZBBtke4LcnN8JeYqOZ+9ujoRzvP89GIKT/NkyNDTfAX7CBBIWllrGExZqbgiAPs1VqxKicI",
+	"Qom2VfxvyCrMz0j+cd8jV+7Dj3MzWcPScauNJm/WEjWRpeoGMjgOiLEIYHdLgI2qteIF5u7CrL5TxHsW",
+	"iS8TYQUg0Y5djb+Q2gwJe4kV/iUfMaFYUPMG5zMjUMkv+AU5OTgaZIO6Kq1uoE4PD+fz+QGFxw5kdX1o",
+	"36EOf3nx9Pmrd8/3zW9ChCOoDFGp1ung6OAYH5MzJuiMD04HDw+ODh7aHpyg7hxOGC315A/z9zVLwYgI",
+	"QktOgb/kh8Y8+yOHSpvjR6D2sALwTvHgUCaimem3+EUxODXv/hlGwmKvmTTLMaOdHB21IHroDIULl+Lw",
+	"H9bQRKVzlUpqRwDdql1K7aCCCzamtvQj9So/t0MP6R3piYPTv/8Wuf8GL5RFipaGuM1GfWD/kzyADduD",
+	"xLVrBf4F3x9ogUIHpwMhBbokcHs7jwJ1TC1rYFILpU9rH8gv/AMTTKl//iPZ4CimTFd8pDoP400FPg1W",
+	"267P7KMrzITD+MGchSQQArHKG5zeSBpeBHqoY8Gdh3YG3hRQyobCtbQyfJOi+BYIY2dUBDm3bZYWDvml",
+	"XcfKMzarOJyVlLdOt21qfU7XRMAo2z/Ot4wWVkq6dax7kpb7HTjC7bhb/e/NU2t3/JsCH8fO7o4bJ73p",
+	"kUG0s22PjS6qwAC4wwHc0mm51QP4X+aFax2Am8Ja5P0Fdvp/nb/8ZYOdrhgtbpfIcqPrxHIjM/xoRivb",
+	"vh53xaPVgZ0g5Y0yCjKodca6x8KDWqggdB4fPSR5jBAPquBQ5G+Zrm73z41pmjcC8i6f0NiASsvZzP7d",
+	"EGpGyZrT226hluZ4Zkf5F5VrIyq2TyhPqfB+Dj5i6Fi3FrHaRMJ9OD4ExfnQeuzV4acQN/t8GFcMJqnp",
+	"wtkI1uCgKtiSy1+ZZxDxRzdTUKof/Pxi/+RJ4sobaWdr8tS5OocaIshBtxZ4Z0FfeASry9Tgc7bySTuS",
+	"68Wy8vm/YKVXjyfhIvR58BkfjxWUH+6OgLnSsrpNUfA5OGKdZ3aCD26FoIN79e+/fU7LeTscIrh5iLuI",
+	"vO0DXfSNFWaf1yUPm0QNcCr2coRg1OEnj6rOi88r9HOLTKiQWR2AIydfROHPk5LtWcAU2NnJB5yGtC4X",
+	"YJF3f+KUxCgK9oSjKGDHIUNZ4dpn7Bbe55API9ARiJRsPhJAtiTI5R3TurR+dQd4EiEYVhY/UCoPhGYk",
+	"ovVCZmQi50BvsrS4g1wRXrDpTBoSOSW5qkeuE9QD74cfigmAFqLPHELX15IpIoVFFUP5DOkRexnJnc/0",
+	"ARaFEyE1Mu8RqzTlInoPE4Ui+Lz5pQtkwuBD4Rd2xdAGylsgLnnHqw7IuXXpovQHt/CPJA+tEPIsoiMP",
+	"qzsU6CsLews/S/dHyFO6REQCjXsJIvcvsrjd2pU8DyM5pI3PzaCW7Xf7xZmC77uEkfydcoh39BZdxVcM",
+	"qumh/HkjfmHrjz+vvPRIDzu68E+NuV8QPoXWJpqVtzFAAAbhAjqQDYjBrT1FjwF4721kFLU8jz2qZtZ3",
+	"zTWh15SLoXjw7Jf9kz0MIwGMIB2Be2I0YSNrB2iqbtAlHgO3yhYoiXeB+uAa3L0MfffwpqFoAhUSPm7m",
+	"8Gao8iuXL2PeNKU3rFHHE1Wv+0tv9ETIPC0a938o2gwAw2fY+71508Mtz9r183OqbBE1/KTd68X8QBCX",
+	"pT4UULEDTza6qaS5B466a86Bo3whrmFHTyqRbtPPYuq2DQwWKdxCOO+UnzytpA25BGFkVDG6I25iM4d2",
+	"xE3+EliHWwXgWJ0CrpjZ3NymVeUZ2mlA0wcErBDDJ7puCUHOcUaov4NDkbqEDSGMJe9Jo9xuxI6vQguz",
+	"7SsVoJkvNQU2vWOS/yuHQuQI7Ayo4y7kPuYl27exv8NPtgZtmVn0qzeIIMd77sJsFM3Mko21UXDR/H+0",
+	"Zy2mZC+xtNEUwUXt8IBjUKr0EeNs78dsMtvji2EFsW3HetrIm5lPuPjYeMKMgc6DN4qHTSyEzBV4HPpC",
+	"tDMWRrIWGhJCfBIMeiQhGwd6F2PCA6bbdAe0YD47JAI7QgcB4H7smAB+4cplaMF4cPyyGrHeLkA8fnuG",
+	"zid3+CmggX5eX2RZp5mTWC6Du6UTxFkS4AS+bWRJ6AkXN1xcnxLMl8Am7lZVtd9lNsPAPIHpNS6lwuZj",
+	"HJDcdbHIh8JqcqqR9wFJHzfs1pbBm7/iFDI5F3ZyqKXeYm8dp7ZgAoNhVEgNQKuYXTczvP1gKICDLfRN",
+	"NNpkqaSDrIlhxEAPlWAeGP6cEqJY0/vSY37tQoTat2MC/j0LUA+61hVhxO26R/vzeWGMKRJg1tz18q7x",
+	"fhIz6QwPaJNp4PdUn1x0nZDcw9caivLuDcBe6vCqhGYDmKBp6btitKBXJUNj8ce9A/LGKicegxyeewAJ",
+	"mVesRDeM79i9h54nBS3lXfqmTwziiO+MKCjfKe/aBUH/OKkp4o68807fFrU9WtyrZ4g8tWNSwFGC9Rjz",
+	"Wnu6q4RtUkQCo1joCdtkFM5gBY84Mr8oZgLM6CQtDzv3cXu31qPKpG9t3KZ65zrR5mezeaxgM1mXJTIC",
+	"g/iCrK4c3K10oR4R8P40y4mAoCiILbOaoXBpcRlhpWLk0dFDkvv+xfkZoSNtrAH4uXK647hirLzNSO7r",
+	"kPLI6wupyL4YKaplOh2KktEPhlPoCZt6ezDVLhwjIgiKTXJX1QMunoYvRteVMEYCfo8+YMM/rE/ImKAe",
+	"CtQGWYCVHB/tRUnowHEsE3OME5vjWSPoqrTobEd7B+QdpteQ3CEE5WROb5gaCotqY/uSKNvSYK9bMseX",
+	"bfuSuQF+dM+Sud8dv0/JjKbIHa78MskcO3QsLv36+nCLRyQ9OMY4xxs8MQys6Xb9TiUwqZr9S13CWeZS",
+	"eisqCjmNfLUUPbVEjr2/1BpYOXkA5UUPj44y0kQNB8ePGdH++KqUoxuFJgfUBBj2kjkcyo8zXt2GEh67",
+	"YeSaGcV4KASbu6wNdA/57HItAV3LmP5ZAtbU3npjExpGGF1QOR5DqZydZOTbOCUnR48OhuI8+GwRZMmx",
+	"p6bX1gzr2Y0bv5ONHZALcLUVt86LaVFtkg4v2IWdO7waQPKfLVvYEReIewQkOIGdTIHb5L2ETVB9IEoh",
+	"sR7FkBHwiaReF5GJpf974Ct2EYGctxFtSjOZ2I22NMVmivDqpTH7Gz1JPd+1QZlQVRUzCSxiNZYprSgU",
+	"bM3otVM3vt87IC98PZWqp8ApANvX0bMVnpRcQ4b7eHxAwE9nnR3oTufjcYBfgAFSt8IsIXjR1NopPL0z",
+	"cp5iyd/XkWjThrSH2sulWTf2xC1x3IfuPG9iWnotddqA9t+1gzGRg7Nhalozg8lVRNtfgfCAr6TyEO1G",
+	"noBAowQLRkHUUjWyMhiwjzPCPo7YTKOQyrWUZe5fOxQKbkjFoDjyik24cKnLkaeHK1UzWwkJDqkDkgO6",
+	"txfJj48y8tgC/zMO9p4LCu85TymEg80uD4V/u4QPAiZzDjfUvfXk6Mj/OuouoTSjxVlAUAeNn2LCJtau",
+	"2Voy7wu7YkNBxa3z7B4QzMYt+AiM+6gu7oFfGNYh4XyyMBh+jKNhedOjkxNjF8DpIdC4tYCG4jg7Ojry",
+	"UwcdRYprVllsdHNXuagxlaVRUQyFm8/paOIPwtWGLXosNCkhxnXqsuoN7cuqMCoCBMJFBq5sc/QYana8",
+	"NrP0hDQXalzjBgYQpzOHwTVy1eb9OiDnWlf8qtYWWPbq1rprgP+LG6xDrGCumQ39X91Cb9KhMKbQQ/Py",
+	"n1/sP8mASR/Zf5483vO76tberB6V48DEzxwGAtd+Y8DvZI5L1ho5PRXFUOTmR5cS0S1PiTFEcquNwlfq",
+	"/xRSGKoqS7sxU1JIH+npkBEvQzeDP3M8/9lzPNfP8NyK0yZpkHnAhSAq3DXBSuoMKblyNY9AyT/uHaB4",
+	"CLk7tShY1bLmjBWV+Tt0TWcqw0uE9xh8QBgSJj6zOueuXNkXZMqKX4PB4kosuSI5RDluwaRhZnwrygT0",
+	"pkNbqbKdj85sbn6zTjNolVdUjybeYHIxjJEU45KPdH5Acvsbw8hdUMbJDQdxlVsE7BjOKxsKkJiXhm1e",
+	"moUtAHVlJDd80L5NlsWl/WeM651F8R3/DaJAEqqizrZQrj4UBZvpCTl+Eva+M+YTIjuuxFn0XK5LasQa",
+	"ZyMgjbCsblRDAcgVFVzzP1iRn7kGmoaZKrwJjZiujtKj7Gf5+1fv3r958/rtxfNnOZCe0d/Pzb5i7748",
+	"9hFHAOXgZYZngovZLjbt0cJAVsSHdxhsOoexvlC0CQe33cASbPLXZvohi7SIzJ2gN7UQ/wI2asecFKcd",
+	"9DioCQwZeFsOVYUYsWMiu/GH/SKvzcUtb207Eetz8tcHlN7c9XfLiURWySsiagvT4CvkAzsNTdkbqh5E",
+	"tCa0GApFP7ACHfT2RCP5BJEuCGDBhXvUdGDhPNHnCfnKdZW0fN2+7fhGtbv13fOdajXXS1ynri56O70s",
+	"F/SG2Zy4CSPM9VHa3XVBq2epU8eapPhkhpVvkTVKnb3pDdAMeY8vLmnQ8oIZYW0irghtWYn1zMVvsUmW",
+	"YGfhMNrtyshYVlPQHWz3KbRa5VyEMcCoVZqXJRYFYpGAGTC4rW6ZPm1kdCnQlRAg3N3OkgvmDFS4x7Wx",
+	"je/ia7LmwIKm2HJcwlNg1cHLoCPM4HQAMC8O/8u8MIY4w1O1FHt8FLXZfLyyy+YWjY17sCFC87elVgRS",
+	"8n0ZEDjaF7Mflt5+Z/jvB8O/O0OuLAwbgMvWdswmSfp5eOfOvae7pCq/jtWUFbbxPhLrgLoMHwveUN9z",
+	"MiKx6Gzv3Uq1ZSTWzWWVEzfZxYISYNsYUMPKa1mx4tTnAWEsBq0MXhbfqUgwWgA69C0d76FhCo+haMkd",
+	"red+fKxXs5OCuAIHLB+flJDMdzkjdChy21Qq5CEutWcW0+uCSUPO7TThKKVggYoIeLo1n7JsKOycfiS5",
+	"//7SA7fa3IID8qu1G1MTtPRCsNk6quKxyWdVyFFdVVB9FwnN2Atp1F67RS3xbJMKDWP4+cX+k70DP42m",
+	"MW3kLvovImsaPNRD4fwaGclDX7E8Ti4Bec5mAHGJlTottwN4IiBbBT0NWXvbvIfAoWkNhRHVHnv2h6Sh",
+	"CUN5ZrAjtdi/32Jz3rNaHJbXkUDhN9EWSRlVDq+xbXcOJ2B35sz7nnw7aAihHt/ffAWbhzkbOTVhtAAG",
+	"92ngsMa6BrGPHvrn7Bg7qyEEWqZwR1FdCK3X+jPzXmo/5C9tT9RfwOu+aSnvIc2XO6DNQu9LtmOSWYfi",
+	"eC/pgkmZHudR+QJpJ4nO4jwVIxKWZdt1pqkscPih6MXiwW+4wN1JX+YOcPS74esRTP+Oc18QUz/NDc3+",
+	"fB2Me9ksIQ+rrr4Vdq2RavpezDZ/XjTBDj+5Dy+DzrJRpYsXj8vzf9/20a+Zb8VY1eI7haFdwLQ1CiLg",
+	"UDrwZ4iZGhXcMQKubCqur30eCrYIy4l5gBa9U08amrBN2LQVd2Ffonq7xLVmorg3je2L5Lv2V9jutRoF",
+	"8jm3qsdoqm420lgy38KyjYx6BnVQxZQLmwOoGFME0lzOiWGN/FqQPG7RlFuLbiiijxeMupPObIELWMQK",
+	"J99rUd5CKqjy9rAfrMvj12q91Y92XH+X5AQaSak2DwkmBkYzGIXg+ZS6a05RS8gFCDvfOa+H9vd1qYmu",
+	"h+JyNdHs2b2oiZag3LXCf69SCZNqXVzK0e7mkEePtgPZqMQ14Ibj2wb4P7ndhhzLhOytGwq8dkBMCHws",
+	"wMlP/e3zGuQjsuLGxSoj9r9IewVsmWWkM1J1s5nOiMNAN8wdKY2h9+k9ixVs8dmhRAIQi+0x8mWVyCWz",
+	"BCWSqpuvXInE4zVaJJLRGhc5FoyHn4CMe9RqYjcNVzKZOUsOuyJYXU9ljd7iRpgv1GRey1DY9Obp/g8Z",
+	"OX+W9A/gZPwt+cpqJNff9mXVkXAIHaWR2EF77brI9Mbd302/n3LITY5hPVPIrPM+qiDXEp1D8SsAzVJf",
+	"+uOUpgh7ZC7r0rdjD93JfCf2dMEQ3MrHS2oAdyy3vog1tIqY79MGesuMSmM4qZnJFcvc2RpVuhbuH9vj",
+	"/IeeSavDT9hSaCnWzU8ScHChTp4GjDWoVFOWdWFy5gLCmo8YVU2IKmhfLAxHe7b/PUiEHxAjZyhyP7tY",
+	"fZsyKpRVAK2yMKeK0NGIAU6AS7jwJf7QvwYyOGzFYQew8rkbbbDTMjOo2e2iOFvSe2+JBjgcmty2pRSP",
+	"A8G2ddZu+GqPbHN3JE9hbnF2QpuSo7q1jSx+Lmw6HhSQQ/MmsCXS0YtncSfH1aZ5pBq5ikEYpssO9j1d",
+	"18Lm8s0/vy372E1/tY0ctvG+4inRwWFWXZPx7grK12seHcRuNPJVWnvFPnDg7MARZ23gk6CMG+PZvJBg",
+	"pmhJDf8GdAawiHiR+XeRI1viGt4DmvyeAwUy72kmPvSrVe4GS3ljlvrVWQEOISZmlSXdECUFGkY+v6DX",
+	"uWuJOLZS0rzzO+U7FgCzegKOC9hLl/Fvz895PVqHkLQR7LauR5Yvxq+kYC9RTdslS4DZdYhIs7qWhW72",
+	"bpV1Ds/AKx+mqOcdKAhuz20F5IvxvlnwPqw4R3/TnYa+B5FuU3E2os7NzaM65R10pSUNqJdj6H0PDkBM",
+	"wjVcx7qGVDgA4E2O7o/PXM9OtKx8XU+oIRHsox6KuLVHaNppbxEvbG/RiHN9v3eWaAZ3Tbmw7xZGBYAU",
+	"KZKzjzM20qxwDYDzDKBDbZUp9ioCorH04p2JdgJ4xwENwqxZYj9PNO3dzCNb0f88PtJsKAT2xgcvaARB",
+	"fIp8FS6/3ac8I4+OT/yzBAmSKMoB1MpswI8IOQiJV7KaTahgxaXdosuKjVU+FOhn9Qd4dBT2EPPhprS6",
+	"YbZyE7UbKMxCfDtEyL01AsfWH8BmR5DN7bKzRuYarseO5xcWOWoFnamJ1PY4D8j55hLHHMuGjDFmitu3",
+	"js2k3tEP9+7TXcWHG8ZxcPDKCnWJr5RXmp3cUIIv0ccOHZEurYxwOFSebpuYN3now43NPAUEIc6gKMLq",
+	"CFyRfDjA5pBwO3gB/2Cn+JlT1vDD4SBv6w2YGbNacVjiDzI2kCGOp27NX60q4Wb4zu53J8yT/X6XqoXn",
+	"Vd+uetG2I6Lr4z/amZaRDkJeyeK2qWO4clmsEQJ005KKm4zkipUowjX7qJ339epWQ17yyeMnWIFrfnhE",
+	"/vt//xfJqRhNZHU5ruTUNWQdCveplgDzBneoAefQEpIAXxXrPxDwZR810fIaWo95UAIqfF3eWNbVKXl0",
+	"cjIUuZPIUKZzyT76zidvntq0mY/Ahm/YTON6jAkBf5hHjo9BMKKqkVumkWMr6ljDCNl3Q7FS8hrj0Go2",
+	"gZkJaQWDJtipoJuthDpwKzKHAjWvKEkPjsL2YfCNeKEG3Cs1ro+7OcsrxrAonBWZrV4EaTSSQtVTVhDF",
+	"xYgFlW8oQgk6FbfoTcQwrk3wX6aDmHU8vJvGgew+4qQ7cq/bt3+ZyHAfFnxeFCsiww0G2tQ7FoLGd+Ch",
+	"2ww29174ktVtvJjsqwtcnxcFoe6+ri04+qheh3w6k9UGDW5WSpn3UFhq2HpR0XHURxwLRgkvlK1h/Udd",
+	"2GpVrhUrx1GGIraSB2Xv1Kt6eUZyWkJry8tZxRSAMQDLt/klkEiVV+wfILlyj4YIiKPY83xMeQmsy8zN",
+	"IecgrqEzMEEMYO0QPgU6SEnhGRvBHApZOUEmCBcfaMkLJxTCDBxkGqIZgW5DNTHr8xYALfB33nHoBB3O",
+	"I0gjJ2dWiCOyLWnkxmtE3Nv8e73YKNJcSxveIRN/gTT+ZZg4Dr4eogTQW8Ap6GBzO2U9OG13d62W5GNe",
+	"u+FFn5zStiLF5in2qN2nothXzFC9zbixDqtFv9OZubFcqagvlINqEKOyLoz201uNazhQHgGDmNJyLCuj",
+	"L/HCG4duNY2bk/JDp0MBd75mIRwQVKWlkbeL4MwNWuKcKqKMloilXangm+VHg/btumuOrJmPc/O5ukk7",
+	"K98kwUyta15tMlg6QXN+VGNl/pNHg0Sh/pc2um28Zheqz+f7SQTbVJPZXbzcMemlSUub85vewrjNU4bC",
+	"Wum2l4hLt3Xm611ZTtLOzIbijiwHs57uzTr7IvlPfa7qc7Cov72bCh1OtKsXxCSXHVgfPtLe6fl908w1",
+	"iZDauAepO+gZvHWu17d+1G+6iDZeSg8cFrfoewPL8FkUTaiD+4yv9qK9w0+WW3dn7yWdcU1GmhkzD9+Y",
+	"egj0FDtOZ1qBO83BPVFNdy4dfn8/6cje0v1idLL6Pptd+5tVHtcmK/MZu4tvZd35dTYWp66vhAvYw5YH",
+	"yiQ+dwkSS9883f/RhvmbmQBcq3YjKBtDTjoKrBtm4Xb0T3IiFyFgDzIp3VzBbHM67ekLRXa/UvH+V+l7",
+	"wYb7t514bsXNGPsOQ+FO/sR6BSACkO51DR3PLKqRIrQoKqYUpEU/2jtzpQQl88TfUIMhS+U81UvL0qM1",
+	"yhexiTyq0J1y9RTTb3DPdtsnqDnI04nkI/b/54qBpxOJtbWMWJpN4H5sXh7ggQm2Bvvyzr3xm1Za7SpW",
+	"66tuA+9LXXXjJbOVd4P/sjJ0ElL98inlIm9wKbwxDhMGuptZOrYsLQJhM/JX8YJdmt+4DnERslpAK8p9",
+	"tylINYPq02UAbTETbM8SET/NZFzNFvYGiKHGGnDgcSVXKEBOQH1vXoDsVrCyBvlOTB2ndC+N375MYLpf",
+	"57evo3B5xVyNtuu7UX4b5ct3bG7XJauaqGWugGmHVksfAKzXopHxijCVKsKxzID3+S7A1jqx9VmZTVyG",
+	"JBZF2EcKPXgaVW7c4SEYjfFk72woqM8kNmZQGzfHPAbo+BhqxkTtBqSW4beQN4UoHsBh/HCyspiQocYO",
+	"spHPSEXn2MeFiQJD3noxAdyn+J6ckBx34FJLeVnS6prlB00PM+Yh2+XVIRDv83TCJgjrU4MtcvbgGWRV",
+	"GTV7KLgCTzbkESlNS2a7JTl1OeRDruXmPn/mAUSd3JjWSkM3oTjQzwsjQIwgsw04L8eyuuRiVmv7XiET",
+	"vZEJNbfUy7AObDTX+yI48N1Ttqcq125WuFMAbQ1+eNe+1K1x78CYusCHL61Adi/LCeDMuBIVc/++U0PR",
+	"Uj/jubZeECVQgXFzQM591hzJA1Vd8kLlNqnC1oOG75pmOQwTfTsqKZ/CUVmxOKLCNjm3X+GRHUE7dVmw",
+	"sqMf7dlQrNOOg2zUjeM1UJ7F11enNm7blM9nJI0WkFBm4E63c+vaioUt9o2xXuO0O/90qNO13a4xQwXp",
+	"5swnzTk01DhrLlTvRmqK753EKqB+zkpoDYZIEKSbdBWhZvCRFIXtCiqkHooZrYL/ZwSRLa6kSHb9KKZc",
+	"vwFeszPr1Lz8y+gyoXo5mWSGPazW02AaasSLgk1n0sxz/62lklUaReonW8+x67XuA5I79SZ3aEO+1Pqr",
+	"1pZgBYTaxntWWVi3QHstjen3mtWs0+CH/J7I0jS7KeeQcBKVMTiugX3mInkW9/r1DeUSbWpdHgt27gc+",
+	"HVVJOl0GuElcGWZrsHy9w08RT+3PPVOBjf+AXflqqxxweh22AZzoLusaYIBvuKgB59+Bmov34QtFbPrY",
+	"FueqzR8yclVrcxGMkomqGvQXqStx2ri8Vt/PAd4VUOEhxuEg4rWUaHqAfyNc46EI93gD9N4IIbSSc8AD",
+	"rQybFl5d48pxCsNZlAQtDDQVYN9QAVkLzYH8hKvP9FxMjGglqHa+IN3Wyo0qCEuCegGj0WisDAha61D4",
+	"14FSNIL4zflCH2/D+4wiOK1HE+v4tZvq9gHo53IM7ntUfxT/w7UitX1V8jNvw2Bztdi2gsgUtS2djKFl",
+	"lKXHC3qjeQRhoxq0sI42iFPdTBe06C/uBOdUDYWrxLCFoIa4/LG6UowlZRcbKJDRsbWpIK1BknUVSOC0",
+	"xY4USHz5n2rkn2rkjtRIuOHFohrZQ8itr0QeYm+PL+17u7BtKH2UIVx5RkqqNGFCV7eZ62lNhW3dVXLB",
+	"MldoRn05giuBNHwa9zPzzU6EHIoAlChk00lmoVNoWbIK0hAy8DoEPgwOp6ksvHgA14STwYpUUk6tOD9D",
+	"UYXCkoqhgEWgAoytnY3m/GTPCcdFFq8JLef0VhGOrVodyCoKuJLfMKtbg2fsdOGqI04CuNRCeAKm/eb1",
+	"uwvy3//P/4tk0G7x6tDyuFp8pWfjQxHp7kkn4Vm3muHgE1tWRdYUxihGswbOWFR0cycHTEfL0Qvp7Iid",
+	"SY/zAqXbfQuOTgsECtyghon2qvFDZbwRQycvdGioh4jz1NIcmTKmo3ZWQ+Fz6W39J57GhiV0HeJqgcFU",
+	"zNa3VHVgGcyWfdkgHxRVMVqVnFXRRXvgQVDDRjNRTwenfzdv+y1bBMC+jzI97IKu46aS/nR2LjjAkXCP",
+	"ciMJXwMMFZzQNvSA3NCxfytKke26kIxsGBGO3yxGDiyRg0BAdQk05ANQ1c3rrD8DAkRScWywr63z5dYG",
+	"nKdSXEPXecXKD8YUs5q/hbm54gKDPwrAcDA0okAufG8dKrDR9s4gP64WQkVJB/WW2WPFYCY7546vgbC+",
+	"Ftb4wikWZlad3O/rdJ68sbENnDAXPoKGd3fXHOKTu51LS+ugmwVcUN91aETFiJUlkKyPGxYSbEHzCKQU",
+	"Zj4Ci4FEK2sQRdR1GzH36LHDsCa/TvhoAoNxpoZiRAW5Ys7yjZo020uUeXMdAQvOQikf/AY7oGDjEljp",
+	"qvtjxgFCe24eH3wJcn4b4T19O4SMs4ZzsDv3tXn+Vj8MZ76qYQ94sVDnnk9kiUZRFuL0URQdne8rL4h2",
+	"1+u71EUZivRNWUg3aCcZ+NfamKy3oIIh1EwmIC6XYChSyQQAwZoQ29zIMmPUOfFXMQjQgqNqjkMbnZMV",
+	"3iWFd9E9B+VoKHOhdD6WufHz5u6aSw7GSdYY8hofTV1zD9ji0tr1xNh5i+V5LVdjh7ZxFzEeudVWNE8q",
+	"rIcscKEdSXIY4ItUzHXyv7hM7pthf75Gzjcd34gROhEub5jYEIG5Yh/kjYX8YR9n5jBReYUwBIJaeJLG",
+	"NjAWYQNTKY66Ok3inL7tVpNmDT2aCMFS763ZpNtYRyd0NGKqMxYNDXy6mwldtE+VB7Bsa0ejvYQOAMPy",
+	"z1BoGD3t3c/n+yePn3gMLE8S5JzkhkRDaMv8DQMNxRUrpbj2XY2jjkQ2my4zX4VWRC660eg8JDBSIexb",
+	"SfRSaAyWl/QqJBgNRTPDCOCjanEj5Fw0WyJ1djBa0ljITGBXHRrMu9cJSmwRRwkT6HB1y5r3mAcyoiZm",
+	"L40p/s108rHnttZFarDcw0/w/1UG0U+VnJor5Nqr2wvXalAC9wYVAXjpsnJk5NqB8FbBdL9FLr/zokwz",
+	"yqY7u7ZWbwZplOrWFRxJXYk+DZZsbBsjBK7eAasbP9oAsDsP88Zlx2FbJ7mutF9b66TN+p6ufR51taJ9",
+	"6XM0BnwEyKY8wAQjVGkX7U9l6wIyITxpvyQ4XTR3ji0wIPa2N68dCkSk5to2f/A+Bs2nrON80/1Jd9x0",
+	"+Mv04VnRg/j+e5HerUmvA+lZBgZsn8l8Jj+3WTuKXNW81GRcySl+i9tEYoBz+BGd0Stecs2ZIg9ev9k/",
+	"frR3QF5BZZSQlr0DTz8+TjcL+1sEJrSjo/Ul3R1wYVUtFDFK3VaOtXGSzff/z/g4b5Vm067DNKqdP0qv",
+	"g22xDvLX8M5v2jDx61htnIRtvC8DZR5v8laMlNxo/qmubQ5suBb895plGDOfcxcHCmp8SGVCVet4SZ9Q",
+	"v7k7Yvb+/V9GrQ/LW6LTN/oYfwu6/Dw6tPX0+eVD2XelkQSqDxysVmM4H0R9pJDJLWLRBfaDosT6DUIj",
+	"Zpzw4g/fC0gvwdvsxBCv2tXn0auw+nzxTedOyTUyjWrfqQjfBxp0vBInfdO4ejHaSlRXHOroPGxQA+Yv",
+	"9bo31lE8ZqwAeAkpFgBdotd4+KjECl2MH3NnphKw/qjNvoK8Hdu0Lp6WTehPnBkmNriMXhr115MYa6K2",
+	"w4ntknJ1S2ZMzkoWvR5deR0vp1aFJYV02fVUhM56NqE0vCxqf5U+lijTN86ujl7hTJ/EC97WWMfuDaJQ",
+	"TB9hIvqe8IkZhO60wXE45mWIcEMsvTQKuoxeOuFKy+rWmHP/XwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
