@@ -747,6 +747,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -958,10 +991,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1538,7 +1576,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -2026,6 +2064,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2171,6 +2212,21 @@ type ListTasksParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
 }
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
@@ -2421,6 +2477,18 @@ type ServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx echo.Context, taskID TaskID, clientID AdmissionClientID) error
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
@@ -3171,6 +3239,111 @@ func (w *ServerInterfaceWrapper) GetAdmission(ctx echo.Context) error {
 	return err
 }
 
+// ListAttachments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAttachments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAttachmentsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAttachments(ctx, taskID, params)
+	return err
+}
+
+// CreateAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAttachmentParams
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAttachment(ctx, taskID, params)
+	return err
+}
+
+// DeleteAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
+// GetAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
 // ListDeliveries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	var err error
@@ -3811,6 +3984,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.DeleteAttachment, options.OperationMiddlewares["deleteAttachment"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.GetAttachment, options.OperationMiddlewares["getAttachment"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
@@ -5517,6 +5694,221 @@ func (response GetAdmissiondefaultApplicationProblemPlusJSONResponse) VisitGetAd
 	return err
 }
 
+type ListAttachmentsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params ListAttachmentsParams
+}
+
+type ListAttachmentsResponseObject interface {
+	VisitListAttachmentsResponse(w http.ResponseWriter) error
+}
+
+type ListAttachments200JSONResponse AttachmentList
+
+func (response ListAttachments200JSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAttachmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAttachmentsdefaultApplicationProblemPlusJSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentRequestObject struct {
+	TaskID      TaskID `json:"task_id"`
+	Params      CreateAttachmentParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateAttachmentResponseObject interface {
+	VisitCreateAttachmentResponse(w http.ResponseWriter) error
+}
+
+type CreateAttachment201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAttachment201JSONResponse struct {
+	Body    Attachment
+	Headers CreateAttachment201ResponseHeaders
+}
+
+func (response CreateAttachment201JSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAttachmentdefaultApplicationProblemPlusJSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type DeleteAttachmentResponseObject interface {
+	VisitDeleteAttachmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteAttachment204Response struct {
+}
+
+func (response DeleteAttachment204Response) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAttachmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type GetAttachmentResponseObject interface {
+	VisitGetAttachmentResponse(w http.ResponseWriter) error
+}
+
+type GetAttachment200ResponseHeaders struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+type GetAttachment200AsteriskResponse struct {
+	Body          io.Reader
+	Headers       GetAttachment200ResponseHeaders
+	ContentType   string
+	ContentLength int64
+}
+
+func (response GetAttachment200AsteriskResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", response.ContentType)
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.Header().Set("Content-Security-Policy", fmt.Sprint(response.Headers.ContentSecurityPolicy))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAttachmentdefaultApplicationProblemPlusJSONResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeliveriesRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListDeliveriesParams
@@ -6926,6 +7318,18 @@ type StrictServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx context.Context, request GetAdmissionRequestObject) (GetAdmissionResponseObject, error)
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx context.Context, request ListAttachmentsRequestObject) (ListAttachmentsResponseObject, error)
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx context.Context, request CreateAttachmentRequestObject) (CreateAttachmentResponseObject, error)
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx context.Context, request DeleteAttachmentRequestObject) (DeleteAttachmentResponseObject, error)
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx context.Context, request GetAttachmentRequestObject) (GetAttachmentResponseObject, error)
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
@@ -8158,6 +8562,113 @@ func (sh *strictHandler) GetAdmission(ctx echo.Context, taskID TaskID, clientID 
 	return nil
 }
 
+// ListAttachments operation middleware
+func (sh *strictHandler) ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error {
+	var request ListAttachmentsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAttachments(ctx.Request().Context(), request.(ListAttachmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAttachments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAttachmentsResponseObject); ok {
+		return validResponse.VisitListAttachmentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAttachment operation middleware
+func (sh *strictHandler) CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error {
+	var request CreateAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAttachment(ctx.Request().Context(), request.(CreateAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAttachmentResponseObject); ok {
+		return validResponse.VisitCreateAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAttachment operation middleware
+func (sh *strictHandler) DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request DeleteAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAttachment(ctx.Request().Context(), request.(DeleteAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAttachmentResponseObject); ok {
+		return validResponse.VisitDeleteAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAttachment operation middleware
+func (sh *strictHandler) GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request GetAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAttachment(ctx.Request().Context(), request.(GetAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAttachmentResponseObject); ok {
+		return validResponse.VisitGetAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeliveries operation middleware
 func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error {
 	var request ListDeliveriesRequestObject
@@ -8999,289 +9510,309 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H39chs3lu+roHi3KtFMS6Lkj8RS3drS2M5Es/FHWfLk7gxz2RAbFBE1AaaBNq249AD7Hvtk+yS3cA6A",
-	"RjfRZJMiZXtu/klkstn4Ojjf53c+9UZyOpOCCa16J596E0YzVsCfLy/ptfl/xtSo4DPNpeid9C40FZki",
-	"Y1kQPeGKKE01OyVakitGFBOaXNHRDaGKcE1GdMrIt2dvz/ef7h30kl7Bfit5wbLeiS5KlvTUaMKm1Ayi",
-	"b2esd9JTuuDiund3l/TOMzadSc2E3n/HZjm9NT9bmA29VURPqCZ6wggVas4KUrAZo1oRKgijRc5ZQWg2",
-	"5UpxKci3Zy/2v1sxGSbKae/kn+bjXxI3tSspc0YFzO0nOaI4g+aELieMzKieEDkmczOvOVVkVDCqWYY7",
-	"8f3aO/GO6eJ2/2ysWbE44M9cT8jj42eEiow86T9KiGIjaY5ISzKnXJvRqrePZTGlunfS40I/fdzzq+NC",
-	"s2tWwHg///zz/lmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK759n8Z3kmdlHoLMC",
-	"H03goEc0z1nxjSJyLsh8woQhtgnNCCUfaG5+Jew0Hq+523dJb0YLOmXa3oIzRznPc86EPn8Rn6mfEU6Z",
-	"iorkzAS4ec7QRS/pCTo1Q47gfUOerUkNLXTwRuS3SHETqggl10BzBUkV+y31U/itZMVtNQcK71qXPv7C",
-	"xrJgq6egprApy6dwhS9bdw7PJ1Rcs9hpnOMBkDHPGRnBY20nAF+ufwLP5XTaQgpu8BE+0jYwfrvByGWh",
-	"ZOTwU8E+6uEIvk3xyhg2dM0Ibi/ehe/2DsgZuaJwPRIiC7gmQK1ST1hBcm4uGFfk8fFx23nhICtu9guW",
-	"8w+suF22RZl9pmWP3Nfrb9ILPh6rCM+aMFgknroyR8TI3DAyPWG8IJp91Kck5SLngqXIVegVSLRvfzzf",
-	"P0ZOEtuSDAYMJ/VvBRv3Tnr/67ASrof4rTqE6b2SGYPJvvzIRqWZ4bKtUuUVvTYTYe7plk1zDw79g+tv",
-	"3/n4FdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt+YIXhhGmoC8D0Ud2oFnA+3sfRV83x",
-	"tRSsZZ5nwk7z1IsGpXmeG1VFZCoJVQWuyKP+4y7TMgN2mttPfMp15Cw1myoyYwXeS3chW0gqh5eEA2Vs",
-	"TMtc906e9JPelH7kU6OjHPfNv7jAfx1FWeUrphRdziun+EgLVdlv1yclO3LLjthvq02pE08hS5GptPsO",
-	"rbUpb3Mq/o5UuTgz+wXujSHyBPjViE9pTkQ5vWJFy1ZZQl9XwYOlLs4DPw/25wlStGAcWBkoRkIWJIXd",
-	"SA05X/MPTLRtGu5pfNeerN60CwYKzVJWxZbpPPbb9SnpkqqbZcNqqm5axjRfbTCgvGFLF6rNAwkREk0P",
-	"+CfhWrF83DYR88gGMymL5RMpi7btNl+tO+CdeVjNpFAMKPJtIa9yNjV/jqQw5pj5k85mOUcb6HCGT/z5",
-	"V4V3qZsYdO+FERsMnIwpz8uiUuFJOpIZA/pWml7lDKwdZYy/+YSPJmb9geXaMJhi07BPH4aPtpg+y36+",
-	"8HzErFn2+9qzd7AXdoPA9hjdCDnPWXbN7GOw91nGzU7R/G0hZ6zQ3JzUmOaKJb1Z8JGhGE15HtOFqDab",
-	"aV5vtBxZasL1KVj1MyZnOYiCBmkkPVlqozWt1HCs6vbGPn6XIO1HLAbUIwqmWPEBqCkhNFeSgGFirhPJ",
-	"GVWx2dyFRP1PO0A1xcpul1e/spE2k/CmnJlIc6Nwyl2XZl5nxSIcSZ6/GfdO/rn8x1bg9e5+SSKqlS6o",
-	"wM9IIecJEWWeI7s3vJ4RYPXGrKXilkxlwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//78Rcsm2NcFRj4xvCxLrD5uDRWzD9eW884KOZ3pAzMtJehMTaTuPhVryqkL98v4tKzB",
-	"pghVZsxbQgvmabRxVCCLwAIWEpSHDsfUIGZPjRWRBYsLzjRK5bMZE9mFprpcYgV5nQ/ois2NNQhUAL8O",
-	"qODH8/1nQAXWKdazzqz4NCpecWZf9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
-	"WWs2nemtMpJh9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6hI+9A7f3/N3Ls8uXL3pJ79WbF+c/",
-	"nMOfL17+9BI/fPfy9dmrly+i9Nvu7jsThGchhxpNpGKnwJQMs1IzOmKgtAMnqPjojGrNCvOK//vPs/1/",
-	"0P3f+/vPDoYn+798OkqOjr+/+7eY0LUsapHUqBhNZDEcF3La8XrYX2jZ8fkrmd1GdMTE8YAh1atI8JKj",
-	"AtCdtg3LHK7DHHL0MWj2UUcnW86yNSf7oc0w/KGQU3KUkD8fwfmyDN3rXRyWCzzGrdNuc3MlSe18w7NL",
-	"AiszOIjaQqNXBAnpOfxkzTvcoLX6rrzMuDaKo1TwOkI1RjxAnesbyWLUlU4b1aDR+jh/tS5tPaGCpMGU",
-	"0o7vdvS8KODHjGVXdHRzaiY/lUqTp4/Jf/C/oIF3lVNxE9WIH46sF+c8pcUNy6wTDpyXR+TqVhtblBw/",
-	"eWqmv5qj3o8Ul5DZi4KOV0uKpuGXmV8RiB5gfITcsJkGJevXMrs2esmttbLJt2+f7x892js1RzTh4prY",
-	"KJFZGtiHRlE2CzBfaHqDbpEvhociLSx8vIqf3bVv+fl0Jou1TUSz46iQaTZdqTvVTvcOPJHn+Lujft9P",
-	"jRYFvV2b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
-	"cAQO2ccRYxnLUnR2w4eVo37KNFye45pe33L1R7IU5v9aaprHNSUc+q3zxq9BfHGGfLYWC24GGTrey+1Q",
-	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90pIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
-	"aVQWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVPa9UmnmiI4YjFSinNvrqOI4",
-	"b/cmZF15yisC99NOqs2LH63QBR0tkT7o+Fgwpd7MmDh7e04yOSpdyLz+9qT3cf9a7tsPf1VSHLyjc+9M",
-	"S3qo0WaXzs5snPnatgr7OOMFU/YX9Rm/9q4erkkmmQLuhL+oHZFRxfe1eWOr92cTNTKnVyzi0H05nenb",
-	"iLcwyjEL9kHe+B1ZXF/iwhvmLVeyEORaymzz1amRnK10Gl/AQ+2u4stGkCUhaiLngkgxiq9yLosbMMU3",
-	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3ZsXgb+ooZpqTUeT9diVe9uZ/22Mc1WZR6tSmU4XvNBzWhHWyoMP",
-	"AkaxYYQUfERz68FNrHOVYKrDNdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33DRdb1",
-	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53KDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
-	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaG4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTECNVV",
-	"KiKaA1Lkt1Z5+vbFT8aG7qhc7CzYQzUpGM3zW4jqcBvN0UsCsE3SuNA2+rqWAlTzpEfkTVmAuCEU/d9E",
-	"aVpoli0Q1HZu0BfqqATulATaYS2LI0xjxRMLyLISASEpO16R1GRc7Na1hCgqFuI5+6ZO0YjE3DhStbh5",
-	"y0b8D8v06wf3o5wHuZGYQA+59aGpnvECFePfSlZCKG4kp1dctITi3Ig/cRVbneNSa2kYMWYVJKG2ZA82",
-	"MlTNDyCzyeoZNvCbU6U7sOnmdsP067NYtv9vKikUkSXUaQSK8oxcMTgIObYaiTsIVY7Q0WLuFuU5/FEK",
-	"SKtYehQXOp5XD5I5OH9MWQyHtNYxaJaKFR9gSMuf8O9A/FU3ZehmFdCKjeNbCqJixHJcQcbViBZZGznx",
-	"8fiVFUkx4rVmK1fou/32R5fo6JZw8frs7cWPby57Se/t2eXzH3tJ7/3ri/dv3755d9kSjauSZoPoHqbq",
-	"miOXgsV/ho48qmI8Eh1nBfsVPDhpQuaT25pDLKfiZmjdYi7dkAsoMHDeMfdP9AoHH/Bs2YTibkq+ogqC",
-	"Ve5xW1uTEFYZfrYEYonZ5/ahg+8THu0cUYcfLQ2ot4fSw9/G72J1+yjuwKnNvTBbMuaF0kTPZRUymNJb",
-	"MpbFNdON61qlLtC8YDS7Hc7MJRLo5xTjnI/QZEOSiJ7gS8wcaKV+0Blkgf45m4RNIBOiNhM5neVM1xlH",
-	"dQWjA7u3xQovwIBpJIu7VExizIGpS7alBSN6IhXzbrUJz1FPJinoN0MncxX7LSWDst9/NMIaDvI///Xf",
-	"A5EykdWfgfz4vYOBWIyvQDa6tmH51QajmUsjp6iLFteYUavbhufMXJOiFArqH5CMKBkVVE1gGS26cMvM",
-	"A90YjniZyygY+yEcRTNamK1fZiZCENFlAWl09pTCmL81cxG/MpvzdG97yq6d3/pnbX+opcyHI5rn0aXB",
-	"no/NCZOcXdPRLVaE/Xi+/2SvkwW4cBPWH2MDIrL2xRoWQDf+7HmH49Hr20lS5lvJrog62SrH8wJVxA88",
-	"Rt8R9pGEDMguwu9Z7JAXWUntUIJrvtKy8Hu+WcJFjXHG42NP+n0I+Ku4k2xDXnpPFrO1K+xckegeyJi5",
-	"Y5plp+TIGERPjo6XrN1R6+Ib7XvA7SBl7t62ZCebsb8oNUYoD+awlDC2YY9VWsFXa5D5JWwSQe7I/5zS",
-	"1pzjEr20yTPbjLVQz0Nz7ZQYsr0qNUmNEcnFdQpq15gLmodaoP0WbbJ19cEfOMuzoDpjjYCy0RcxZWZe",
-	"SPNfo/xRV2Jt67f3YuHTmNV3ARUZCYhC9pGahRizCjc5TUhqTU/zp1mF+X9hTET4QMphLsV1Gr3HY7PG",
-	"xRH/dvHmNZlJIzgLZA9X7JoLZbXYQ2OzmZcfQvkT/DWjepIalS+1tRfxAYOc/sUtM5YCEyOsGpWlNqq2",
-	"DdUac3A178DlJLiP1WAx6vuB5wxzWuNzsUa2HIPSMebmACBtyil0BZtJI7asCdSQLkbvHbaGZ9AydmZ6",
-	"2klhQmfodt9pC7SdFFzqRq/yfzcLEPHx2DvaV5XvYvWu/ZFEEmhPtYcqPVtvmjP6gSnwKUNmmqGioLp4",
-	"0cMPQ5SCfqAc9mpYLPVmBH6UdMtBqpwLpoYQIFsWFhfS3D6oLFIbasE4kpHUeudj1ZWXe4c03O2zIQ1/",
-	"BRMnYZUsixGryiTvkp7MsyHU7S0qesq/I7G8zaasdztcWWRG5MQDhBgd4jb8YieekDFko3QMCM3iFdhI",
-	"i+Db6zZReM9QF6UYUXvmkWDXqj2KcnTzq+ENi6SZvTbry7liGVzB7/eiv8cDG67pyLC/qpXhtxuQugqG",
-	"IabJ9sxsO5H1zQD7wy689wIedby3qdWvqTRmzaCPI+LEFbf6Ew2uTl1WhOx8QTIlDennqHiRCtu5b4P1",
-	"15ljk4E1tiR2JvXtjhFdnKRqkm65GnEu1s46jOkYwIWupJ4QxTOmwIlm1I5S8DFnGYE9dD5/coZmxJRN",
-	"ryCzrbQ1dIirEXUYNjWTDRSP3ekVS2VgwIlOSWnYisubuSUjKiCLleEmsCzKYH2uZX8LYvKhp9Muxn6u",
-	"Sa7El1g8diUK3eRDp6NtFRJVZlFNLFclE49bCiYWOVqLN2aJR2LBh7DAsmKX90dGc1xNm83rDEl5EzER",
-	"u5u6P3KlZSwHbULVcBrFeqqUW5tLZB5DbYIRjE9bBA0HRRTXb3OqdNy9ausDLZdMiCX0KpLBxSgvsxba",
-	"bdX0urtW7K4EiaZR/8pVCxoW+Ffwy7p/ReaZBfQ4bSvy3tR9vKaUb1JIKJD8diUVFdRXHBzeEqJ61WZR",
-	"n5FCzi2ERZWr5gCZQvguCHfmkJcX80l4vr+FPEEz6tCOGleb5VyQK0ifMlqJzTavBdS8hK7iKWDwGQ6i",
-	"oFqJTFlha5kMK+icKxY4BSLU2F23mzJNM6pXYnS8cs8ZQpE5W/08nPU786ghRyq45r8vs43f/7nf7/ch",
-	"bQ+qyUeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIJlzcGNLrIqjWVJODH3TnYJdS5s9p",
-	"nseoJUh8246l0UWbsgTi1KltxI7qWjQEbIBU7YTCDDR/PrXNXFDPqywzf09CWm7PL2uwjxhThBou1a6J",
-	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnl1HEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
-	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO8/x2WApVztAeWQbWYn6A6YeB",
-	"7QYFMPGzbXHMBSdZeee6eOO6vybisFvqk2vxWHUXcsjV0Ae1KOgilpf1HcX9Rt5nE3qQ4se1phPIreuX",
-	"Dpx5G5HhBW7/1QaIaye8aA2vr6et6dNslklaf1w1bnzS69g9u7Zr/rAN/rAN/rANPqNtsIRFIBzZmnkv",
-	"a3uzHAqwqKN2PLFYuQ7EY4X89MOuXE9bkntXh5+H1+t4JdfF+Gji063SHCqsjqVer2qb1zvPVpvnzDvL",
-	"X/G/nIb5/jaIsp0C2abja01/VJOsjvoxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
-	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wq0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
-	"W6XZNJotGJ5M8K4KXtTTGtRTaT5iLe+ptm0NnA8yLhgjuDTQfWsQP4SqAA7gbxdvXickYzM9IUdPD0j6",
-	"6c62YwDm5xQ4s6FY24KI7FjaAiVnVA0ExDnnAFlQGANNYLR5HWiR4Nt9dcNn+3KGy923uYe4WIsmH0Ee",
-	"+Uwq/Jqp/bsrO0Z5khG7ERtXIFf1AZXCtlm5rzmodwESzy4PbE2AoHXgq1rxqIJd8Tu1IkUk3BIjLha3",
-	"BQRUJO+X/14Vka1xwpvs5T02J0DmgnWstSHbcMQsbPBX64gxK7mgH9i2pPQrWtxkci6qlJCjVnkdg3lb",
-	"3Cb7Zb0pDSBoPesKciGL2YQKlq3A/3BYZmQOsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
-	"lBa3tovH84nko3WPsu74aAp5Z7pZGjVs25LnWBaLiQ33cCm0Zy7EF75JlcS7H56TZ4+ffEdsg4uqGwVm",
-	"+lqlA8zU1NZODHmW1jtLkZHMWIAan3OlWWY2JBJHG+kylq67FOIRoE5TxFAaQjkFLaC2Yu4wcWSZZxZB",
-	"ogtz7hCpshv63AWrWtCVakUTcCVtyw6qiZYkk8jG5pj6AqGNA/IatLuVpRXofWfmH0Ooq1Bt++bRb4au",
-	"xtvGadwRSodEjuUvWG8GLw/Au/29bXFuVbycFYUsWmcD8AAQOBxioU+aEAZYD47MxpA0EhThdLTFg3Kg",
-	"yKxyhx7age8g0uhd0GcqvhYAjxiOyzxPk03pUxGa53LeOY1rZlXtbqn6oJhH4KJg+og3gzqqJQkAU0Z8",
-	"Ba6WpmetbLwxQ247XMYy7TwaTzamhN865totZ+x+pdmN+Xggpm57buWLLbhr2/vWNXPtm8quv/3rol28",
-	"r8LfFeZFxctblAyal6D5pmH7nngsdYuQWbhx7oVB4N4SSlhTssuji8/AHxuOz39nnbiGmXgpxlxwNTH6",
-	"ExsxPtPKHjjtDBu/k9YvIZuwTzcuZ6wxTAvddu0FE9b0L9Lej5eXbwk+cBAHgOU6Z21wdRmk6M5lkbU4",
-	"HKP15mlZiJNrqtlEloqdWDl1gsgg5qXwF0s79O+wdfgwx6AQ34N42crI4AYu0eeeR8tRIYcJm4TBgrEZ",
-	"LDYUS5z6dXUbbKJ3htHcUBrLhnZ8AHMKWxtnSIxXPMsAFVRIPQRxXUMGDT/Fpm+1T6i6qX3g7lPtobKo",
-	"fwBEGH7ggHlrHzoRHH7GhC5ua5/41qrhh5WWVPvUw6LVPnYFOrVxfGFK+GkQV2i8QU9kBh9Z+R8cu9cS",
-	"4AB8xsVwyjJOXarGRCqwzUrFsgZ4nL+l/vPqn3G5A2c5bHwZnE3A64JPXVi6tn0BkFDF6fw/qvHw3+DS",
-	"9KcUQHpVx2YMST+wMHs2DweBBmnDXAK5+qMNEcFq5x1+AaRIi9GEexgxd9qjnPIpq59rVa4OPwzm4Hez",
-	"+ggoOPi3I5ngo+rNwYfVNQo+XFCaA1qvq5toU9VUTUNYVDN8EJ4A562g+RBUdbzl4fFqWZipwsHFnOBv",
-	"YYTNcD2qLeYxk8UFEo76nTX/eoBmAea3OzyHb3m0DLr3LPTUdI1HeufNgl7SXRvZLGTjUWk3gVBZFwZW",
-	"S2PuWjAtrhPC6GjiEaq37flpoMM2K55ugpInjdrHKQGabDmuRn8/XrAFhhjPBLRwyYYpfKOa9gqY0I/3",
-	"Og7d9GYtkHBMHXiHSmMr4AtCKTa68uMhzZ2fkKob9MqAuerw9JhhFCzDcwSaheV8v3dKKNF8iqqd0fao",
-	"IrkU1wOBxiOGqDKeJfC+KmtYsAo9nmdYNQX9jIBKYgWRAZyjdZhvBh22OzxxL1LuNT+PdnK/t3TGNo8n",
-	"TlhszPvNQQpVTld6kOusAzK5PXG6VwC5HW8LTXotPPbTBrakuSWzohQtdfZfBya7Rza91wH/gez+1SK7",
-	"N+Bw70UGFor3fu/4A2k+ns33wA2GD/yo5T2Zg7Ph7vWSP5D2/0Da/4qR9lsucJtqVGOl9RvU0C6TBX04",
-	"ytLrilz9Yjc0zYZOELcvwMeyWffjVryuya1F1r3mH5gg2H10RQP+B2ml/K56zXb6W6OHqt5VqxtLw9u3",
-	"wNL+5luBAhvP5ejGI6RTTa+oYuTbN28BzLl9194WkJ7Z2LlTFFqAZOGLK1dvZ9BV27WMWlh2+2ZvSFs4",
-	"gmIjKWK+pEf9prnt47mPbNr/stZ+i3OVeW7IdLPJjgs5jSf+X3oY9xp82rVkajkuzeqWhH7QX5auJ16q",
-	"0Fpb+qOckykVtxUWybx78tsWEE9OSCmsI3kTWVPVJC4tZXgHrvqFXVkOkfGqhmxR2ZAN9POtVTAC3bjt",
-	"XHP3uzz+rwx6qLpQNnSVUF2jsF0USaArr0W6dgXLJuNbGgTQKjzAhO44u1KxYhggvHaTQb5AaDXgo5wx",
-	"AUAAQdYbeBihfwUqsVXTig6x4AX8WEfsASE31lVD7qk2t1IZl1cpr0SwgNOLp8WGaFGLFuR6SbPIfL54",
-	"zKWWRNoWxKTW/WzpKFLBRzuUSHAiF5Aghs0+QsOOK9vBA34iiwp+ehXodCzIdeG6djazPHP2geWn6BOf",
-	"yDxT1tRnypE4dxjS/VrfH1u4gm49GzONt0m6qOIN9+onQksth0Up2ouMXbNhq79x2yFlQkXGMiLLlgDJ",
-	"Lss3uBjRQtBW2NAzIWHqUjCbfYr5g0aJ1eBneRaHMu3ijLQ773yR7coKNoSxdwzI0kPIOr0FSMLpLKek",
-	"3/XSxXBmI81CWrtxTCkXVTbUtnwGGK9vb+Ncq3lxGwM/Qt9X5xbOG8VG13XGxLOE1mojvL4TpYrtO2iQ",
-	"DcBhK++IdZfEeobU237YdKPG8JVI9Gxi4fLV5GyDAtarPHJZ95+nGch2IxYNJrFxK58WKuy2pEViaivJ",
-	"jON6NmgL1r3k4OLtGm2vQCeGuTIs6LTiiXouyYR+YAjhY43EKt+Mi0BJM3/yjA0NgS+TituoSXIC9qst",
-	"RbIL2KRoeGdKwWaMe/M7cNe+Lyv6Szp6df1KKnqdFIzFm5VUzfOcjml1OfyLZ8hjKddQkiGLIRezUm/W",
-	"3CSA31mCilV1mlxAUG+24Pumlun56uz8dS/pXbz/y9lfX76+jE7h0lzDRQXUZctFbRyb6BhVmJx+IKe2",
-	"sKWuKZhbbyZ9xXI5Bw365d/3O+sMm0Tfg8ndSw9Yo+9Th5KI17uubvAXbqsKzeY9ghtvqdSVcF+SXpCm",
-	"GdnGGumtp5gYOt9IK1lKQWe1Av+ueYL3Vh1WdvPawpnh0G1buQ3pDKznqxXNZvYbyeWlrHUNaouHzjYk",
-	"mJiQheu/8Kp3Pzwnjx49epaQ95fPEzLlo0La2ExC0n+k6BNpsPQwK2BRBLnAVaOeem1mX4+9tTFcrkkm",
-	"mQKEavzFQzQqzelVLEN3LRFUsA/yplP7Va7ItZTZ5gtTzi22VMmDh7YmIHDMBUGBO9fg9sFR1/YlelMN",
-	"fW3E++sE1YUEW455Qc9dGQN/4APA4Vp3byvsHq7518vvHeTUuuz+upzGAz+X7KMO24S0YULE9Mc3M/pb",
-	"ySwE8rgj0Jag0439EKqcGm0solHGrjKMlASLj+5oWUTY/pfWYXqDnlIbtTdeednNdsXbe0ZQIK3LL97U",
-	"t+0wNuKRazCc6KBbYS2Gkr5ezlIWGzeFZffqCcta57PCswKJjA/ZBhZoKBKlM58nJJdzVpARVVD4a+EH",
-	"o4qotam72dCLZfPR/LbK0WRByzW9YUTJKcPus0LOw324KtVtkAtYed/MvFgxtW3gXAllbDf+XqVpNnRm",
-	"OqNXPOdR49WVHHBFIBvL7JggmSRX7Fba8h1MUCowFXA9QBB0+bQndnOf4H5V8lxDC8YE4reuc26LImQI",
-	"eTkekmBzpjSZ8mvbrIDrJZkji36l4OXLr3QIPAarXZhfUj+D2P362Slr27B5uoslJ/27i+8VCGJ+HRvJ",
-	"jbgyUjdUE1IK/lvJVsc14G1LJ7kNOVOd3FcqbECfGZUF17cXZk0W+Y7RghUx9gpJnma+f3W4CFXKg4Uw",
-	"MgyXvH/304G7C+DRwDf68Sdaz3p3dxD2H8vFkarXo1AhV0zPGRPWQoLqwpGEaAVm+pzAFWdshk7xMWPZ",
-	"FR3duOfnBdfMbCgV+INvoBOsSKB0Q6uBwOovRZTErBJMLrD52qRgdDRhyv+csI90pPNbqF/EYsdq8IKN",
-	"ZAGZKnNX04WTdEWRvBgIn6OE5ZKZnAtX7DXmuYPOcumOAzEQl4ZRZ3IEGrTz/o+k0AUd6VMbCwA2boaB",
-	"1luQOg/S95oJVlCA4CrklHB9QM4zJjQfcyMaVTmaEKoInCWUhpCizJkaCJdgzBS/FjCPffKnP/0gi+mf",
-	"/mQlaoI/2zsBDFNDAKkS9IYNjQBOE/L+8of97w+I4VAYUXIuI/Po+8vnWJMaOo4QPOkf6QF5Ixi8dSCI",
-	"BaCZAYo9pOJWxtL3xliyaSEZMze1cHW4j47hO0Tb8vl9FNr2XUOu/il29jQfKaY1F9dq78AMeEYg59Bl",
-	"GRlRjiitE6pIVs5yQMdwgFoJ0QXluaFJy6y4gAp+3ADDu2bUXE+iyqKQ11RjI1HzZpiHGTJjbIbd3QV5",
-	"+th897jfJ+kCRkd6Cokwbmpzluf7+ASoXtjg3vz6+DgGvoVbDjRuRnUYXOboEMcrPSDvUQpXkG8iI1Yy",
-	"E+gwT2a0oFOmHQgtEJF9lTog5yhP8Tu4L0Qig9BPH9v99esiPEPOMaN64oj7cf8xdn9R5IYLcwsM7WEz",
-	"KUd9j/bg/bDj5mG715B/o/gHlmABc+YRYAiqrCILQFHSv768JIcfjg4BLMEs/jVWVxKuzER9UxhzRcfm",
-	"8tguDVwRi8UB7zenUeM4ZhjfxeHqlrz/8w8//PDCP2s5ADxrV/cDQrb49T3e81cmROWzTf+pw3xJRzJj",
-	"6QF5CWzL9kZyJXN1wKYkqAL7BpZnTtS5QqfG8DC/+efZ/j/o/u/9/WcHw/1fPh0lR8ff36V2ltD/xk3x",
-	"yd4JMEYIcLiut0rTW1UlbJ+S1MivNNyxUuRMqQCTzpWVmxX5w1bVWX+HexEAIeNDqG/4x77fcxtw3D+y",
-	"DXt+kiO4APbe2M0L6qIt1/9oxqtQDJXhhLbEyNsRx/2+2TWQQbZToy3GtY2CMVHN/exx/5md59loxJSf",
-	"5nHfUBP8BTtIUEhaGWtYjJkpOOIAdatUrEgJwg+hbRX+G7IK01OSftz3mEX78OPUTNawdNxqo8mbtQSt",
-	"vKi6gQyOA2IsAtjd3NCNLLXiGebuwqy+UcR7FokvE2EZYMeNXXW/kNoMCXuJtf05HzGhWKXm9c5mRqCS",
-	"n/ALcnzQ7yW9ssitbqBODg/n8/kBhccOZHF9aN+hDn86f/7y9cXLffObKsJRqQxBqdZJr39whI/JGRN0",
-	"xnsnvUcH/YNHthMSqDuHE+g4+7v5+5rFwD8EoTmnwF/SQ2Oe/Z5Cpc3RY1B7WAZIV3hwKBPRzPRbfJ71",
-	"Tsy7bW9bKPaaSbMcM9pxv98AjKUzFC5cisNfraGJSufK9q04AuhWzSJqwtUBBpXG1JZ+xF7l53bogRUD",
-	"PbF38s9fAvdf71xZvD5piNts1Af27+Rb2LA9SFy7VuBf8CjtCxTaO+kJKdAlgdvbehSoY2pZApNaKH1a",
-	"+0B+4h+YYEr96x/JBkcxZbrgI9V6GG8L8Gmw0vbeYx9dYSYcxvfmLCSBEIhV3uD0RtLwItBDHQtuPbRT",
-	"8KaAUjYQrrGA4ZsUxbdghVMR5NyC3S8c8iu7jpVnbFZxOMspb5xu09S6i9dEwCjbP853jGZWSrp1rHuS",
-	"lvsdOMJtuVvd781za3f8TYGPY2d3x40T3/TAINrZtodGF1VgANzjAG7pNN/qAfyneeFaB+CmsBZ5f4ad",
-	"/s+zVz9tsNMFo9ntElludJ1QbiSGH81oYZuI4q54RHWwE6S8UUZBBrXOWPdYeFAKVQmdJ/1HJA2xQUEV",
-	"HIj0HdPF7f6ZMU3TWkDe5RMaG1BpOZvZv2tCzShZc3rbLtTiHM/sKP+scm1ExfYJ5TkV3s/BRwwd69Yi",
-	"VptIuA9Hh6A4H1qPvTr8VMXN7g7DisEoNV06G8EaHFRVtuTyV6YJRPzRzVQp1dC69mnkyhtpZ2vy1Jk6",
-	"gxoiyEG3FnhrQV/1CFaXqd5dsvJJO5JDxF75/F+w0qvDk3ARujz4go/HCsoPd0fA2Ks/RsFn4Ih1ntkJ",
-	"PrgVgq7cq//85S4u5+1wiN3mIeUC8rYPtNE3VpjdrUseNoka4FTs5aiCUYefPJ4mz+5W6OcWCVAhszoA",
-	"R066iL+aRiXbiwpTYGcnX+E0xHU5N9eHOHFKQhQFe8JBFLDlkKGscO0zdgvvcsiHAegIREo2HwkgWyLk",
-	"csG0zq1f3QGeBNiFhUUOlMpDoBmJaL2QCZnIOdCbzC3iIFeEZ2w6k4ZETkiqypHD4//W++EHYgJwhegz",
-	"h9D1tWTQ7B3xxFA+Q3rEXkJS5zP9FovCiZAamfeIFZpyEbyHiUwRfN780gUyYfCB8Au7YmgDpQ0Ql7Tl",
-	"VQfkzLp0UfqDW/gZSSsQ3DQJ6Mj3gRkI9JVVews/iyPjpjFdIiCB2r0EkfsXmd1u7UqeVSM5pI27elDL",
-	"dh377EzBd0rASP5OOcQFvUVX8RWDanoof96IX9j647uVlx7pYUcX/rkx9zPCpwBqrVl+GwIEYBCuQgey",
-	"ATG4tSfoMQDvvY2MopbnUUfVzPquuSb0mnIxEN+++Gn/eA/DSAAgSEfgnhhN2MjaAZqqG3SJB0WQTvB7",
-	"UBLvAvXBNbh7Cfru4U0DUYcoJHxcz+FNUOVXLl/GvGlKb1itjieoXveX3uiJkHma1e7/QDQZAIbPsANn",
-	"/aZXtzxp1s9jp2nFNP6kifJtfiCIy1IfCKjYgSdrONpx7oGj7ppz4CifiWvY0aNKpNv005C6p9TQfITC",
-	"LWTyTvnJ80LakEsljIwqRnfETWzm0I64yV8q1uFWAThWJ4ArZjY3tWlVaYJ2GtD0ATmzXZZbbwlBznFK",
-	"qL+DAxG7hDUhjCXvUaPcbsSOr0IDs+0LFaCJLzUFNr1jkv8rh0LkAOwMqOM+5D7mOdu3sb/DT7YGbZlZ",
-	"9LM3iCDHe+7CbBTNzJyNtVFw0fx/vGctpmgXibjRFMBF7fCAQ1Cq+BHjbB/GbDLb44thBbENJzrayJuZ",
-	"T7btd2A8YcZA68EbxcMmFkLmCjyemOk2MxZGshQaEkJ8Egx6JCEbBzrIYcIDptu0B7RgPjskAjtCCwHg",
-	"fuyYAH7iymVowXhw/LIYsc4uQDx+e4bOJ3f4qUIDvVtfZLkm+FZiuQzuhk4QZkmAE/i2liXhmm2fEMyX",
-	"cO20QQG13yU2w8A8gek1LqXC5mMckNR1jUgHwmpyqpb3AUkfN+zWlsGbv8IUMjkXdnKopd5C9pNXWzCB",
-	"wTAqpAagVcyumxnefjAQwMEWOuYYbTJX0kHWhDBioIdKMA8Mf44JUazprRpV70KE1vqyP7AA9aBrbRFG",
-	"20//4ezPl5kxpkjQMN1eL+8a7yYxo87wCm0yDvke65CGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3o",
-	"Vc7QWHy2d0DeWuXEo4/Dc99CQuYVy9EN4/sm7qHnSUFjT5e+6RODOOI7IwrKN8q7dkHQP4lqirgjF97p",
-	"26C2x4t79QKRp3ZMCjhKZT2GvNae7iphGxWRwCgWuoHVGUXQYpdaHLAgZgLM6DguD1v3cXu31qPKxG9t",
-	"2KBw5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1A+HS4hLCcsXI4/4jkvrOdekp",
-	"oSNtrAH4uXK647hgLL/FVq5Yh5QGXl9IRfbFSEEt08lA5Ix+MJxCT9jU24OxRpEYEUFQbJK6qh5w8dR8",
-	"MboshDES8Hv0ARv+YX1CxgT1UKA2yAKs5Ki/FyShA8exTMwxzgQEuDWCrnKLztbfOyAXmF5DUocQlJI5",
-	"vWFqICyqje1Ionwzg1bJHF627UvmGvjRA0vmbnf8ISUzmiL3uPLLJHPo0LG49Ovrww0eEfXgGOMcb/DE",
-	"MLC62/UbFcGkAuMJm2vIMXEJZ4lL6S2oyOQ08NVS9NQSOfb+UmtgpeRbKC961O8npI4aDo4fM6L98VUu",
-	"RzcKTQ6oCTDsJXE4lB9nvLitSnjshpFrZhTjgRBs7rI20D3ks8u1BHQtY/onEVhTe+uNTWgYYXBB5XgM",
-	"pXJ2koFv44Qc9x8fDMRZ5bNFkCXHnupeWzOsZzdu/FY2hj3gYQOsF9Oi2kQdXrALO3d41YDk7yxb2BEX",
-	"CHsERDiBnUyG2+S9hHVQfSBKIbEexZAR8ImoXheQiaX/B+ArdhEVOW8j2hRnMqEbbWmKzRTh1XNj9lsW",
-	"MZ/IPOC7NihTVVWFTAKLWI1lSgsKBVszeu3Uje/2Dsi5r6dS5RQ4BWD7Onq2wpOSa44t8g8I+OmsswPd",
-	"6Xw8ruAXYIDYrTBLqLxoau0Uns4ZOc+x5O/LSLRpQtpD7eXSrBt74pY4HkJ3ntcxLb2WOq1B++/awRjJ",
-	"wdkwNa2eweQqou2vQHjAV1J5iHYjT0CgUYIFoyBqqRpZGQzYxwlhH0dsplFIpVrKPPWvHQgFN6RgUBx5",
-	"xSZcuNTlwNPDlSqZrYQEh9QBSQHd24vkJ/2EPLHA/4yDveeCwnvOUwrhYLPLA+HfLuGDCpM5hRvq3nrc",
-	"7/tfB90llGY0O60Q1EHjp5iwibVrtpbM+8Ku2EBQces8uwcEs3EzPgLjPqiL+9YvDOuQcD5JNRh+jKNh",
-	"edPj42NjF8DpIdC4tYAG4ijp9/t+6qCjSHHNCouNbu4qFyWmstQqiqFw8yUdTfxBuNqwRY+FJjnEuE5c",
-	"Vr2hfVlkRkWAQLhIwJVtjh5DzY7XJpaekOaqGtewgQHE6cxhcI1ctX6/DsiZ1gW/KrUFlr26te4a4P/i",
-	"BusQC5hrYkP/V7fQlXQgjCn0yLz8x/P9pwkw6b795/GTPb+rbu316lE5rpj4qcNA4NpvDPidzHHJUiOn",
-	"pyIbiNT8aCgR3fKEGEMktdoofKX+t5DCUFWe242Zkkz6SE+LjHhVdTP4I8fzXz3Hc/0Mz604baIGmQdc",
-	"qESFuyZYSZ0gJReu5hEo+dneAYqHKnenFBkrGtacsaISf4eu6UwleInwHoMPCEPCxGdWp9yVK/uCTFnw",
-	"azBYXIklVySFKMctmDTMjG9FmYDedGgrFbbz0anNza/XaVZa5RXVo4k3mJot3NMDktrfGEbugjJObjiI",
-	"q9QiYIdwXslAgMQcGrY5NAtbAOpKSGr4oH2bzLOh/WeI650E8R3/DaJAEqqCnrZQrj4QGZvpCTl6Wu19",
-	"a8yniuy4EmfRcbkuqRFrnI2ANMKyuFE1BSBVVHDNf2dZeoqWEaKWKbwJtZiuDtKj7Gfp+9cX79++ffPu",
-	"8uWLFEjP6O9nZl+xd18a+ogDgHLwMsMzlYvZLjbu0cJAVsCHdxhsOoOxPlO0CQe33cAibPLnevohC7SI",
-	"xJ2gN7UQ/wI2asecFKdd6XFQE1hl4G05VFXFiB0T2Y0/7Cd5bS5ufmvbiVifk78+oPSmrr9bSiSySl4Q",
-	"UVqYBl8hX7HTqh17TdWDiNaEZgOh6AeWoYPenmggnyDSBQEsuHCP6w4snCf6PCFfuSyilq/btx3fqGa3",
-	"vge+U43mepHr1NZFb6eX5ZLeMJsTN2GEuT5Ku7suaPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wl4w",
-	"I6xNxBWhDSuxnLn4LTbJEuy0OoxmuzIylsUUdAfbfQqtVjkX1Rhg1CrN8xyLArFIwAxYua1umT6pZXQp",
-	"0JUQINzdzpwL5gxUuMelsY3v42uy5sCCpthwXMJTYNXBy6AjTO+kBzAvDv/LvDCEOMNTtRR71A/abD5Z",
-	"2WVzi8bGA9gQVfO3pVYEUvJDGRA42mezH5befmf471eGf3uGXJ4ZNgCXremYjZL0y+qdO/ee7pKq/DpW",
-	"U1a1jQ+RWAfUZfhY5Q31PScDEgvO9sGtVFtGYt1cVjlxk10sKAG2jQE1rLyWBctOfB4QxmLQyuB59o0K",
-	"BKMFoEPf0tEeGqbwGIqW1NF66sfHejU7KYgrcMDy8UkJ0XyXU0IHIrVNpao8xKX2zGJ6XWXSkDM7TThK",
-	"KVhFRQQ83ZpPWTIQdk7PSOq/H3rgVptbcEB+tnZjbIKWXgg2W0dVPDT5rAo5KosCqu8CoRl6IY3aa7eo",
-	"IZ5tUqFhDD+e7z/dO/DTqBvTRu6i/yKwpsFDPRDOr5GQtOorlobJJSDP2QwgLrFSp+F2AE8EZKugpyFp",
-	"bpv3EDg0rYEwotpjz34fNTRhKM8MdqQW+/dbbM4HVour5bUkUPhNtEVSRpXDa2zbncMJ2J059b4n3w4a",
-	"QqhHDzdfwebVnI2cmjCaAYP71HNYY22D2EcP/XN2jJ3VEAItU7ijqC5Urde6M/NOaj/kL21P1F/C675q",
-	"Ke8hzZc7oM1CH0q2Y5JZi+L4IOmCUZke5lH5AmkniU7DPBUjEpZl27WmqSxw+IHoxOLBb7jA3UlX5g5w",
-	"9Lvh6wFM/45zXxBTP84Nzf58GYx72SwhD6ssvhZ2rZFqul7MJn9eNMEOP7kPh5XOslGlixePy/N/33XR",
-	"r5lvxViU4huFoV3AtDUKIuBQOvBniJkaFdwxAq5sKq6vfR4ItgjLiXmAFr1TT2qasE3YtBV31b4E9XaR",
-	"a81E9mAa22fJd+2usD1oNQrkc25Vj9FU3WyksSS+hWUTGfUU6qCyKRc2B1AxpgikuZwRwxr5tSBp2KIp",
-	"tRbdQAQfLxh1x63ZApewiBVOvjciv4VUUOXtYT9Ym8ev0XqrG+24/i7RCdSSUm0eEkwMjGYwCsHzKXXb",
-	"nIKWkAsQdr5zXgft78tSE10PxeVqotmzB1ETLUG5a4X/XqUSRtW6sJSj2c0hDR5tBrJRiavBDYe3DfB/",
-	"UrsNKZYJ2Vs3EHjtgJgQ+FiAk5/62+c1yMdkxY0LVUbsfxH3Ctgyy0BnpOpmM50Rh4FumDtSGqvepw8s",
-	"VrDFZ4sSCUAstsfI51Uil8wSlEiqbr5wJRKP12iRSEZrXORQMB5+AjLuUKuJ3TRcyWTiLDnsimB1PZXU",
-	"eosbYb5Qk3ktq8Kmt8/3v0/I2YuofwAn42/JF1Yjuf62L6uOhENoKY3EDtpr10XGN+7hbvrDlENucgzr",
-	"mUJmnQ9RBbmW6ByInwFolvrSH6c0Bdgjc1nmvh171Z3Md2KPFwzBrXyypAZwx3Lrs1hDq4j5IW2gd8yo",
-	"NIaTmplcscSdrVGlS+H+sT3Of+iZtDr8hC2FlmLd/CABBxfq5GmFsQaVasqyLkzOXEBY8xGjog5RBe2L",
-	"heFoL/a/A4nwPWLkDETqZxeqb1NGhbIKoFUW5lQROhoxwAlwCRe+xB/610AGh604bAFWPnOj9XZaZgY1",
-	"u20UZ0t6HyzRAIdDk9u2lOJhINi2ztoNX+2Qbe6O5DnMLcxOaFJyULe2kcXPhU3HgwJyaN4EtkQ8evEi",
-	"7OS42jQPVCNXMQjDtNnBvqfrWthcvvnn12Ufu+mvtpGrbXyoeEpwcJhVV2e8u4Ly9ZpHC7EbjXyV1l6w",
-	"Dxw4O3DEWRP4pFLGjfFsXkgwUzSnhn8DOgNYRDxL/LtI35a4Vu8BTX7PgQKZ99QTH7rVKreDpbw1S/3i",
-	"rACHEBOyypxuiJICDSNfXtLr1LVEHFspad75jfIdC4BZPQXHBeyly/i35+e8Ho1DiNoIdlvXI8vz8Wsp",
-	"2CtU03bJEmB2LSLSrK5hoZu9W2WdwzPwykcx6rkABcHtua2APB/vmwXvw4pT9Dfda+gHEOk2FWcj6tzc",
-	"PCpj3kFXWlKDejmC3vfgAMQkXMN1rGtIVQcAvMnR/dGp69mJlpWv66lqSAT7qAcibO1RNe20t4hntrdo",
-	"wLm+2zuNNIO7plzYdwujAkCKFEnZxxkbaZa5BsBpAtChtsoUexUB0Vh68c5EOwG844AGYdYssZ8nmvZu",
-	"5oGt6H8eHmkyEAJ744MXNIAgPkG+Cpff7lOakMdHx/5ZggRJFOUAamU24BlCDkLilSxmEypYNrRbNCzY",
-	"WKUDgX5Wf4D9frWHmA83pcUNs5WbqN1AYRbi2yFC7q0ROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
-	"tsd5QM42lzjmWDZkjCFT3L51bCZ1QT88uE93FR+uGceVg1cWqEt8obzS7OSGEnyJPnboiHRpZYTDofJ0",
-	"W8e8Sas+3NjMU0AQ4hSKIqyOwBVJBz1sDgm3g2fwD3aCnzllDT8c9NKm3oCZMasVhyX+IGMDGeJ47tb8",
-	"xaoSboYXdr9bYZ7s97tULTyv+nrVi6YdEVwf/9HOtIx4EPJKZrd1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
-	"7byvV7ca8pKPnzzFClzzwz75n//6b5JSMZrIYjgu5NQ1ZB0I96mWAPMGd6gG59AQkgBfFeo/EPBlHzXR",
-	"8hpaj3lQAip8Xd5YlsUJeXx8PBCpk8hQpjNkH33nk7fPbdrMR2DDN2ymcT3GhIA/zCNHRyAYUdVILdNI",
-	"sRV1qGFU2XcDsVLyGuPQajYVMxPSCgZNsFNBO1up6sCtyBwI1LyCJD04CtuHwTfihRpwr9S4Pu7mLK8Y",
-	"w6JwliW2ehGk0UgKVU5ZRhQXI1apfANRlaBTcYveRAzj2gT/ZTqIWcej+2kcyO4DTroj97p9++eJDHdh",
-	"wWdZtiIyXGOgdb1jIWh8Dx66zWBz54UvWd3Gi0m+uMD1WZYR6u7r2oKji+p1yKczWWzQ4GallHkPhaWG",
-	"rWcFHQd9xLFglPBM2RrWX8vMVqtyrVg+DjIUsZU8KHsnXtVLE5LSHFpbDmcFUwDGACzf5pdAIlVasF9B",
-	"cqUeDREQR7Hn+ZjyHFiXmZtDzkFcQ2dgghjA2iF8CnSQnMIzNoI5ELJwgkwQLj7QnGdOKFQzcJBpiGYE",
-	"ug3VxKzPWwA0w995x6ETdDiPSho5ObNCHJFtSSM3Xi3i3uTf68VGkeYa2vAOmfg50vjnYeI4+HqIEkBv",
-	"FU5BC5vbKevBabu7a7UkH/PaDS/65JS2FSk2z7FH7T4V2b5ihuptxo11WC36nU7NjeVKBX2hHFSDGOVl",
-	"ZrSfzmpczYHyGBjElOZjWRh9iWfeOHSrqd2cmB86Hgq49zWrwgGVqrQ08nZZOXMrLXFOFVFGS8TSrljw",
-	"zfKjXvN23TdH1szHuflc3aSdlW+SYKbWNq8mGSydoDk/qrEy/+njXqRQ/3Mb3TZeswvV5+5hEsE21WR2",
-	"Fy93THpp0tLm/KazMG7ylIGwVrrtJeLSbZ35el+WE7Uzk4G4J8vBrKcHs84+S/5Tl6v6Eizqr++mQocT",
-	"7eoFMcllB9aHj7S3en7f1nNNAqQ27kHqDjoGb53r9Z0f9asuog2X0gGHxS36wcAyfBZFHergIeOrnWjv",
-	"8JPl1u3Ze1FnXJ2RJsbMwzfGHgI9xY7TmlbgTrP3QFTTnkuH3z9MOrK3dD8bnay+z2bX/m6Vx7XJynzG",
-	"7uNbWXd+rY3Fqesr4QL2sOUVZRKfuwSJpW+f7z+zYf56JgDXqtkIysaQo44C64ZZuB3dk5zIZRWwB5kU",
-	"b65gtjme9vSZIrtfqHj/q/S9YKv7t514bsHNGPsOQ+Fe/sRyBSACkO51CR3PLKqRIjTLCqYUpEU/3jt1",
-	"pQQ588RfU4MhS+Us1kvL0qM1yhexiTyq0L1y9RTTb3HPdtsnqD7I84nkI/b/c8XA84nE2lpGLM1GcD82",
-	"Lw/wwARbg325cG/8qpVWu4rV+qrbwIdSV9140Wzl3eC/rAydVKl+6ZRykda4FN4YhwkD3c0sHVuWFoCw",
-	"GfmreMaG5jeuQ1yArFahFaW+2xSkmkH16TKAtpAJNmeJiJ9mMq5mC3sDhFBjNTjwsJKrKkCOQH1vXoDs",
-	"VrCyBvleTB2n9CCN3z5PYLpb57cvo3B5xVyNtuu7UX4d5cv3bG7XJqvqqGWugGmHVksXAKw3opbxijCV",
-	"KsCxTID3+S7A1jqx9VmJTVyGJBZF2EcKPXhqVW7c4SEYjfF473QgqM8kNmZQEzfHPAbo+BhqxkTtGqSW",
-	"4beQN4UoHsBh/HCysJiQVY0dZCOfkoLOsY8LExmGvPViArhP8T0+JinuwFBLOcxpcc3Sg7qHGfOQ7fLK",
-	"KhDv83SqTRDWpwZb5OzBU8iqMmr2QHAFnmzII1Ka5sx2S3LqcpUPuZab++yFBxB1cmNaKg3dhMJAP8+M",
-	"ADGCzDbgHI5lMeRiVmr7XiEjvZEJNbfUy7AWbDTX+6Jy4LunbE9Vrt2scKcA2hr88K59qVvj3oExdYEP",
-	"D61Adi9LCeDMuBIVc/++UQPRUD/DuTZeECRQgXFzQM581hxJK6oa8kylNqnC1oNW39XNchgm+HaUUz6F",
-	"o7JicUSFbXJuv8Ij60M7dZmxvKUf7elArNOOg2zUjeMNUJ7F11cnNm77W8lKNhyD2Wcm+2QvaQrtUxKH",
-	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienUZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
-	"dnpWhJrBR1JktlWokHogZrSonEIjCHdxJUW0FUg25fotMKCdmazm5Z9HwalKmqOZZ9jYaj21pqZbnGds",
-	"OpNmnvvvLJWsUjNiP9l64l2ndR+Q1Ok8qYMg8vXXX7QKBSsg1HbjsxrEulXbTo2SN0xsWDNdsA/yxibp",
-	"Qqdc16ZfS+kauHmmYXumYk4cMr9+GzYszunrBoc1a+gA+wVLfTB4WLexjlLoaMRUK6EA5FY7/Ndl81RX",
-	"N8Q9RV3SCI2LH8/2j5889VnrniSM0W9I1Drcses7DjQQVyyX4trjkAcYYlb/TcxXFXiYUwBqWGEC5ZCw",
-	"byXBS7FjZU6vKpVgIJo96s8EKcWNkHNRBzFrxRxbAgVmJrArTBXz7nUEzxYzn1HlxdUtg9syDyRETcxe",
-	"SoFohV8F9pY9t7UuUo3lHn6C/6/KDvyhkFNzhVxDBN96ugYpBPcGlUF46bIEAuTaFeGtKqx/h1x+52FU",
-	"M8qmO7u209IMUguulwUcCXaaWwmJ5nsKGQbne6HC1flog4kH0b50rWBnDkf6SwM72wypeO3zKIsVgMMv",
-	"se4MWilRpX0DfTPBoA7cWd8x+xpqieBJ+yXB6Sps3m9LebAbhXntQGANOdcWrsX7ZTSfspbzjSMK7xgm",
-	"/PMgZ61ADX949OD7wWq7tNpl5bv2mcT73swCMXX3quS5hiZ++C1uEwkhCbAVyoxe8ZxrzhT59s3b/SNo",
-	"ugexDCEteweefnQUh/f7e5D+u6Oj9UkYLQn+2AqNFWwrx1o7yfr7/z08zlul2bTtMI1q54/S62BbjFz+",
-	"XL3zqzZM/DpWGyfVNj6UgTIPN3krRkpqNP8YzqIrDy4F/61kCQH/75w7p2WlxleOKlS1jpYg+/rN3RGz",
-	"9+//PGp9tbwlOn0Nefxr0OXnwaGtp88vH8q+K577U3zgYLUaw/kgQH5DJrdYPVKxHxQl1m9QQafjhBd/",
-	"+F5w7MBslunEEC+a+SLBqzBfZPFNZ07JNTKNao8thu+zfW6qlTjpG6+ECfMjg0yAKvLlE31rhTmx1721",
-	"mARjxjJICJNiIQUzeI1P+I6s0PkNTxCzUkJ1DnW95ngFMxlOy3rbImcGkPdWyySZZA4LQFRwlfjr4HUB",
-	"plx854IGG2Gjn+AVvs3r4gvelZgc4m2WKkMlKDTyjRYiM6ggnyvf3mLr4dzo0DJ4qetaeffL3f8LAAD/",
-	"/w==",
+	"7L37cts4ti/8Kih9p6rj2fQ1l+m266tTHieZ9t6dS8XO9D571J8Ii5CFMQWoCTCKOuUHOO9xnmw/yVdY",
+	"CwBBCpQoWXKSOfNPtyNRxG1h3ddvfekN5WQqBRNa9U6/9MaMZqyAPy/ocMz2L6TQhczNBxlTw4JPNZei",
+	"d9o7z2d0rkg6Lfgnqll60Et6Bfu95AXLeqe6KFnSU8Mxm1DzWybKSe/07z37dO+3pKfnU9Y77SldcHHb",
+	"u79PemYsJvT+S66mUnEcqDluSrWmw/GECZ2SGddjoseMjHjOiKATlhAuyPnVxeUloSJLyGzMCkb0mGrC",
+	"FaFC6jEr4KGP16/3fyRPPry+IC9OXrxIiPnrx+Mf/7y3fCnt875iw7Lger7/XuZ8OF+c+38wNlVkNqaa",
+	"fWIFkVMmFOGajAo5IUUpBBe3hIq5HnNxu+4sXl3T28UhrzQVmSIjWRA95oooTTU7I1qSG0YUE5rc0OEd",
+	"oTCPIZ0w8uT8/eX+i7U34TJjk6mEffjApjmdm58tzMaQDByGOTQq1IwVpGBTRrU5HMJokXNWEJpNuFJc",
+	"CvLk/OX+qhOxxGU+rujqRsqcUQFz+0UOaZyarseMTKkeEzmCcyEzqsiwYFSzDHfix7V34gPTxXz/fKRZ",
+	"sTjgr4Zin538ZKiTPD96mhDFhtIckZZkRrk2o1VvH8liQnXvtMeFfvGs51fHhWa3rIDxfv311/3zUo+Z",
+	"0HxoLlfLoEfHCRnLmRmIBo/jMk9O9uojL67rP/cdoV/Pp2z/HbxdtXMGIZXgo1FHzmCfjnOG/9z/wH4v",
+	"mdL7l1n8EHlmjhBIvMBHE6CxIc1zVvygiJwJwwyEofMxzQgln2hufiXsDjxb86Dvk96UFnTCtGWY545o",
+	"L3LOhL58GZ+pnxFOmYqK2s0EuHnOkGQv6RmG1jvtDeF9A56tSYgtJPhO5HMk9jFVhJJbIPeCpIr9nvop",
+	"/F6yYl7NgcK71iXNc8+rY7tx6TfAP9ayA9UD6+/CX9hIFmz1NqgJHMzybbjBl627DxdjKm7Zkj1AATaE",
+	"x9qoAL5cf/0XcrLiAMgQH2kbGL/dYOSyUDJCgKlgn/VgCN+meG0NF75lBLcX7+Of9w7IObmhcEUTIgu4",
+	"qkAwIMRJzs0l54o8OzlpOy8cZAVje8ly/okV82VblNlnWvbIfb3+Jr3ko1GEif46ZrBIPHVljoh5dYcX",
+	"RLPP+oykXORcsBQ5G70Bgf7k58v9E+RmsS3JYMBwUv+jYKPeae//Oax0wUP8Vh3C9N7IjKGO8ZkNSzPD",
+	"ZVulyht6aybC3NMtm+YeHPgH19++y9EbqofjOKtNjU5UUVhOBSofRsgrxoTRA5VmFCaess9TNtQsG3xi",
+	"heHGaagKwfRRO64WcDnax9FXzfGtFKxlnufCTvPMiyeleZ4bTU1kKgk1Ja7I06NnXaZlBuw0t1/4hOvI",
+	"WWo2UWTKCryX7kK2kFQOLwkHytiIlrnunT4/SnoT+plPjJQ/OTL/4gL/dRxllW+YUnQ5r5zgIy1UZb9d",
+	"n5TsyC07Yr+tNqVOPIUsRabS7ju01qa8z6n4G1Ll4szsF7g3hsgT4FdDPqE5EeXkhhUtW2UJfV39Fpa6",
+	"OA/8PNif50jRgnFgZaCcCVmQFHYjNeR8yz8x0bZpuKfxXXu+etOuGChVS1kVW6Z32W/Xp6Rrqu6WDaup",
+	"umsZ03y1wYDyji1dqDYPJERItLzgn4RrxfJR20TMIxvMpCyWT6Qs2rbbfLXugPfmYTWVQjGgyPeFvMnZ",
+	"xPw5RGPF/Emn05yjCXg4xSf+7R8K71I3MejeCyM2GDgZUZ6XRWVGkHQoMwb0rTS9yRkYe8oYRbMxH47N",
+	"+gNHS8NejE3DPn0YPtpi+S37+cLzEdNq2e9rz97DXtgNAvtneCfkLGfZLbOPwd5nGXhyaP6+kFNWaG5O",
+	"akRzxZLeNPjIUIymPI/pQui9Ma83Wo4sNeH6DJwaUyanOYiCBmkkPVlqozWt1HCs6vbOPn6fIO1HLAbU",
+	"IwqmWPEJqCkhNFeSgHFkrhPJGVWx2dyHRP13O0A1xcrolTf/YENtJuHNSTOR5kbhlLsuzbzOikU4kjx/",
+	"N+qd/n35j63A693/lkRUK11QgZ+RQs4SIso8R3avweMGrN6Y1lTMyUQWDJQH85S5EO5iLyy6aHUdOYWY",
+	"o/pmbGatWVaZDM5P1PT/4M4zZTS7gKN33oePHy9ftmyCfV3gaAAfJLodhTdUzD7cWs47LeRkqg/MtJSg",
+	"UzWWuvtUrCmnrtwv49OyBpsiVJkx54QWzNNo46hAFoEFLCQoDx2OqUHMnhorIgsWF5xplMqnUyayK011",
+	"ucQK8jof0BWbGWsQqAB+HVDBz5f7PwEVOLeS9eXFp1HxinP7ojfVLalfOZ6tumxIJ0lPsd87uQWSnvKr",
+	"Xvbe2g419x7EpRnRvy26yd59sriwm7lmKmYAKKL4H8DLOizFbvOA6lXLuebIY0OLOWq8uQfQZBvmlE9Y",
+	"FhIwz5nhBihlb1lWm2pZwta0ULI9+KT3ef9W7i9QA/s85QVTdjULJCnssLfmYpciZ0oZzRtuNtH0jqlq",
+	"mlIMGTCAMVW1CWZUs31tNmPVLO+TNahvwjJOB/iCBVNTOe6ZsWFOC8OouCBDKqTgQ5obgTqJilLU0L4s",
+	"fuHU1U6zi9Fupe/CGLUFJJY4k4Z7JSC22lktJ/1fuIqQPzeGbu2PpXexukj3fjBaFBREbODWavFHNHxe",
+	"5gdgK505YoGPc6r0wWqyaG4nLKA+i5YdYZOp3qpWMehOoE7L34RiFiUNEoR755LlbqaRdlYEu6p8sRmi",
+	"c/jaXlknuC4+vDq/fvWyl/TevHt5+foS/nz56pdX+OGHV2/P37x6GRVm7fGHc0F4Fqorw7FU7AwYlLl/",
+	"akqHDCx4UAsqpWpKtWaFecX/9/fz/f+i+38c7f90MDjd/+3LcXJ88uP9/4ixDauvLJIaFcOxLAajQk46",
+	"ykr7Cy07Pn8js3mUY60vqbrTttGfButoCjk6HDX7rKOTLafZmpP91OYlel3ICTlOyL8dw/myDEONXaIX",
+	"C0zbrdNuc3MlSe18w7NLApdTjYsHC41eESSkC/jJmne4QWv1XXmVcW2sSJtuQIymYQYB2+7IqJnGdumo",
+	"BNVotD7OX22MTY+pIGkwpbTjux09LwqVEWPZDR3enZnJT6TS5MUz8h/8L+jtucmpuIvK9Mcj68U5T2hx",
+	"xzLrkYdIxjExsp5oSU6evzDTX81RH0aKS8jsZUFHqyVF0wuUmV8RCCViwJbcsakGTfAfZXZrjJS5dbmR",
+	"J+8v9o+f7p2ZIxpzcUts2NosDZxFxmo2CzBfGI0SBMw3w0ORFhY+XsXP7tu3/HIylcXa/iKz492Vt9rp",
+	"3kNY4hJ/d3x0tKjNrUX1DdKsqNLO8bdVS//AFMRLmpKygM+7LxJWZ18WUVFDn8N6nobGCt28glcuWWNL",
+	"TAXyUlIXX4aowIB9HjKWsSzFyBd8WEXtJkzD5TmpGfktV38oS2H+r6WmeVxTwqHfu9DcGsQXZ8jna7Hg",
+	"ZsSx473cDmUuDG4v/JJj/GAGW5MtTpnIDIezp2wMTioI+0yHmtiRF3lbd2GzbOdWxIcWZIl715IdqC5E",
+	"JO0pby5WOUNvWBaFWTxG57ggsshYAYHDSg1Cihck5Vm6uCXuleuyuxgXWFOgF+wTX6JUHnml0swRvbKY",
+	"toBybq+jivMQX0LlRqgI3E87qTYvfrRCF3S4RPqg+b1gSr2bMnH+/pJkcli6/Jn62+sOpn8oKQ4+0Jn3",
+	"rCc91Giza2dnNs58bVtlmefqrff7ck0yyRRwJ/zFY7imcnrDItGdV5OpnkdCB1GOWbBP8s7vyOL6Ehfr",
+	"NG+5kYUgt1Jmm69ODeV0ZQTpCh5qjxtdNyKuCVFjORPgG4yuciaLOzDFH+Zas0EmXEPjre442r1ptc2O",
+	"3ZuXgb+ooZp6N9kaiot923IXW5UKuSq38mwhJDWjFWGtPPggehwbxnlM0emb2EgLwbynW6YV4Tp6tJs4",
+	"ypdERcENVQoBOdMZy4wBZT6zgcUw2GNNjYPtXuo7LrKuR/sf5tkFp+Fi3CEaWyyF5nnFIew5bsffP5EZ",
+	"cqaVGxPElLuF7BaiywsRO4xu26hmFULPINvPLh7DW52ODuSfU6kLFsstrMUIIe2/KDhT4O47RnG9joZh",
+	"tMI2JcPsbGAJBkHZ9gqPa8zVGzJCdZUbjeaAFPncKk9PXv5ibOiOysXOIr9Uk4LRPJ9DiJfb0K5eko3R",
+	"JI0rbVMx1lKAap70iLwpCxA3hKL/myhNC82yBYLazg36Rh2VwJ3CIFMtpSvMq8cTC8iyEgEhKTtekdRk",
+	"XOzWtYQoKhbiOfumTtGIxFw0SjCxHMj01qh8kELsgpVnQCEQZMMcAU3Sw0/Hh2a/1OEXu233h8FaD7/w",
+	"7D5inmwnjLxpnLNrwDJGI+1xx2Wb/h9W7tWX+7OcBbniWE8FpVahtyLjBdoGv5eshNSEoZzccNGSmuBG",
+	"3Eb8MgzdfZ/Ry6Y8jatF1ClFivKM3DA4CDmySpk7CFUO0ddkiJPyHP4oBaSZLT2KKx0vswLlJDh/TOEO",
+	"h7QOAlCuFSs+wZCWRePfgQZQMYuBm1VAKzavyVIQFUOW4woyroa0yNrIiY9Gb6xUjhGvtdy5Qvf1k59d",
+	"4rdbwtXb8/dXP7+77iW99+fXFz/3kt7Ht1cf379/9+G6JSBZFREEAU4sXTBHLgWL/wx9mVTFxAT6Dgv2",
+	"D3BipQmZjec1n2BOxd3AegZd+jUXUPTlHITun+gYDz7g2bIJxT21fEVlGqsiBLbUMiGssn1tWdoSy9ft",
+	"Qwf3LzzaOcMIfrQ0wag9tSj8bfwuVreP4g6c2Vw0rNstlCZ6JquoyYTOyUgWt0w3rmuVykXzgtFsPpia",
+	"SyTQ1StGOR+i1YokET3BV5hJ1Ur9oDbJAl2UtiiFQGZYbSZyMs2ZrjOO6gpGB3ZvixWigQ3XKJ5xqenE",
+	"iNCJKz6gUMwsFfOexTHP0VQgKah4A6d2KPZ7Svrl0dHTIda0kf/+3/+nL1ImsvozUC+0d9AXiyEmqM5x",
+	"Qna1zWzm0six7CLLGzNq9VzZhK+iFArqwZCMKBkWVI1hGS3mQMvMA8UDjniZ1ywY+zF8ZVNamK1fZilD",
+	"HNVlRWr0d5UiI1rWLGb8ymzOi73t6ft2fuuftf2hljIfDGmeR5cGez4yJ0xydkuHc6zS/fly//leJyN4",
+	"4SasP8YGRGRNrDWMoG782fMOx6PXNxUlQjg82G5bnsK3SBXxA4/Rd4R9JCEDsovwexY75EVWUjuU4Jqv",
+	"NK78nm+Wc1JjnPEQ4fOjIzS94n7CDXnpA1nM1q6w88ai6Zkxc8c0y87IsTGInh+fLFm7o9ZoTrB5D3he",
+	"pMzd25bsZDP8GaXGCOXBHJYSxjbssUor+G4NMr+ETYLoHfmfU9qac1yilzZ5ZpuxFup5aK6dEUO2N6Um",
+	"qYVkSUHtGnFB81ALtN+iTbauPviaszwLqtXWiKkbfRGzhmaFNP9Fl46tcrFwHnuxCHLM6ruCCrUERCH7",
+	"TM1CjFmFm5wmJLWmp/nTrML8vzAmInwg5SCX4jaN3uORWePiiP9+9e4tmUojOAtkDzfslgvrm0oPjc1m",
+	"Xn4I5aDw15TqcWpUvtTWosUHDGqcFrfMWApMDLGKXpbaqNo2Wm3MwdW8A5eT4D5Wg8Wo7zXPGab1xudi",
+	"jWw5AqVjxM0BQOaYU+gKNpVGbFkTqCFdjN47aI1QoWXszPS0k8KE/uDtvtMCVjgpuDSSUKVAbxYj46OR",
+	"jzWsgjNANAP7I4kk0F56BFXLtv4+Z/QTFHcoTM4zVBSgLSwGOWCIUtBPlMNeDYql3ozAj5JuOU6Xc8HU",
+	"AGKEyzIDhDS3Dyot1YZaMI5kJLXe+Vh15eXBUR13+2xUx1/BxElYJctiyKqy8fukJ/NsAHXMsXIb947E",
+	"8jabtd/tcGWRGZETd6pjgIzbCJSdeIJIYkcdve3TOCIF0iL49rpNFN4z0EUphtSeeSTet2qPohzd/Gpw",
+	"xyKZdm/N+nKuWAZX8Me96O/xwAZrOjLsr2qwJO0GpK7igYgztT0z205kfTPA/rAL772CRx3vbWr1ayqN",
+	"WTPu5Yg4ccX+/kSDq1OXFSE7X5BMSUP6OSpepMJ27ttg/XXm2GRgjS2JnUl9u2NEFyepmqRbrkZcirUT",
+	"L2M6BnChG6nHRPGMKXCiGbWjFHzEWUZgD53Pn5yjGTFhkxtI7ittTTHiDEUdhk3NZAPFY3d6xVIZGHCi",
+	"M1IatuJSh+ZkSAUk8jLchEap6UK66dEWxORjT6ddjP1ak1yJrzJ55qo0usmHTkfbKiSq5KqaWK6qRp61",
+	"1IwscrQWb8wSj8SCD2GBZcUu78+M5riaNpvXGZLyLo562NHU/ZkrLWNpeGOqBpMo9l2l3Np0KvMYahOM",
+	"YHzaIgo5aLa4fptTpePuVVsiablkQiyhV5EMLoZ5mbXQbqum1921YnclyLWN+lduWtABwb+CX9b9KzLP",
+	"LMDRWRvoxabu4zWlfJNCQoHktyupqKC+4uDwlhDVmzaL+pwUcmYhfap0vToer8Ou45rkkJoY80l4vr+F",
+	"VEkz6sCOGleb5UyQG8ggM1qJTbivBdS8hK7iKWDwGQ6ioGCLTFhhy7kMK+icLhc4BSLUuE7qi6YZ1Ssx",
+	"i9645wyhyJytfh7O+oN51JAjFVzzP5bZxh//7ejo6AgyFwFdY2jYsqinvgbcIsooMN0LUr08sxAAj1ww",
+	"I/eaeX8b5ft1ipGMubgzpNdFUK2pJgc/6M7BrqXML2iex6glyP3bjqXRRZuyBOLUqW3EjupaNARsgFTt",
+	"hMIkPH8+tc1cUM+rRDt/T0Jabk+xa7CPGFOEMjbVrol3qt5a9AbaL+EOQKbKYiEJwBMarrPMswiJqeXE",
+	"cTIzL4qczMhyawSs7U5EnNxF/9/aPsTOL9pYwW/VpgN9B8Ih1d54xaSNaX33rsVg25v+xYWd/+f0Ena3",
+	"bUABAAx6pb1wjyU/aE7zfD4ohSqnaI8sA68yP8D0w8B2gxqg+Nm2OOaCk6y8c128cd1fE3HYLfXJtXis",
+	"ugs55Grog1oUdBHLy/qO4n4j77MJPUjx41rTCeTW9VsHzryNyPACt/9uA8S1E160htfX09b0aTYrRa0/",
+	"rho3Pul17J5d2zX/sg3+ZRv8yzb4irbBEhaB8Ixr5r2s7c1yqOiiDlzy3GKHOxyTFfLTD7tyPW1J7l0d",
+	"fh5utOOVXBfmpInXuUpzqOBKlnq9qm1e7zxbbZ5z7yx/w/9yFub72yDKdmqEm46vNf1RTbI6PooB4nxz",
+	"Uijkyku2fYOoQJC9yH32vTXVVAW0tTqN8QFsvXHLl3D5bWlNNR7evEBmz5dcmU2y/7rdmpZMr/UprCO5",
+	"WN24YBOJFnk31bhtYz5YunbBnlJBqw6qFFeaWnwiTGyeK80m0WzB8GSCd1Vwy57WoJ5K8yFreU+1bWtA",
+	"nZBRwRjBpYHuW0M5IlQFiAj/fvXubUIyNtVjcvzigKRf7m17GmB+ToEzG4q1LdihAktboOSMqr6AOOcM",
+	"UBsKY6AJjDavg64SfLuv7vh0X05xufs29xAXa7trRMBXvpIKv2Zq/+4qr1GeZMRuxMZF2FV9QKWwbVbx",
+	"bA7qQwBGtMsDWxMjaR0Er1ZIrmBX/E6tSBEJt8SIi84A31f8j6qIbI0T3mQvH7A5ATiZxYJeY0O24YhZ",
+	"2ODv1hFjVnJFP7FtSek3tLjL5ExUKSHHrfI6hnS3uE32y3qTLgAR+6krzocspmMqWLYCAsXBuZEZxH4t",
+	"HinktaPOxzKurQ6QwQz+vCkuylKYycZRur2OHl/BJ7SY265GF2PJh+seZd3x0RTyznSzNGrYtiXPkSwW",
+	"Exse4FJoz1yIL3yTKokPry/IT8+e/5nYhj9Vdx7M9LVKB5ipqa2dGPAsrXfaI0OZsaCLRs6VZpnZkEgc",
+	"bajLWLruUpRLQHtNEY5jAOUUtIDaipmDBZJlnlkEiS7MuUOkym7ohQtWtQBM1Yom4EraFkZUEy1JJpGN",
+	"YYdlDG0ckLeg3a0srUDvOzP/GEBdhWrbNw8ANHA13jZO445QOjB2LH/BejN4eYBf7u9ti3Or4uWsKGTR",
+	"OhuAB4DA4QALfdKEMMB6cGQ2gqSRoAinoy0elANFZpU7ANUOfAfBVu+DvnvxtQB4xGBU5nmabEqfitA8",
+	"l7POaVxTq2p3S9UHxTyCmAXTR8gd1FEtSQCeNOIrcLU0PWtlI6IpctvBMpZp59F4sjEl/NYx1245Yw8r",
+	"zW7Mx2NRddtzK19swV3b3reumWvfY3z97V8X7eJjFf6uMC8qXt6iZNC8BM03DduZxWOpW0QNw41zLwwC",
+	"95ZQwpqSXR5dfAb+2HB8/gfrxDXMxEsx4oKrsdGf2JDxqVb2wGln5PydtMIK2YR9unE5Y42yWui2a2+s",
+	"sKZ/kfZ+vr5+T/CBgzgGLtc5a0PsyyBFdyaLrMXhGK03T8tCnN5SzcayVOzUyqlTRAYxL4W/WNqhhYmt",
+	"w4c5BoX4HsfMVkYGN3CJPncRLUeFHCZsmggLxubY2GAxcerXzTzYRO8Mo7mhNJYN7PgA5hR2us+QGG94",
+	"lgEwqpB6AOK6Bo4afopNMGufUHVX+8Ddp9pDZVH/AIgw/MBhE9c+dCI4/IwJXcxrn/heSOGHlZZU+7Rq",
+	"mx5+7Ap0auP4wpTw0yCu0HiDHssMPrLyPzh2ryXAAfiMi0ENYW0sFdhmpWJZAz/P31L/efXPuNyBsxw0",
+	"vgzOJuB1wacuLF3bvgBIqOJ0/h/VePhvcGn6UwogvapjM4akH1iYPZuFg0DDyEEugVz90YaIYLXzDr8A",
+	"UqTFcMw9jJg7bdstrXauVbk6/DCYg9/N6iOg4ODfjmSCj6o3Bx9W1yj4cEFpDmi9rm6iTVVTNQ1hUc3w",
+	"QXgCnLeC5gNQ1fGWh8erZWGmCgcXc4K/hxE2w/WotpjHTBYXSDg+Sgijw7HtTAdKNHSGBMznMxQ2txIr",
+	"Lriqshc6GQv1mM4COHJ3RA/fKGoZ4PF56NzpGsL0/p4FVaa7ArNZlMdj+W6CurIueK6WxkK2+Ftc20N3",
+	"uN7bdhY1MHWbRVJ3QZWURoXljAAZtxxXo0UqL9gCD40nD1qQacNHflBNEwes7md7HYduOsAWSDimQXxA",
+	"PXNF30ijOogKQBgPaeZci1TdoSMHLqeD4GOGt7DMX16NnWV/3DsjlGg+QW3QKIhUkVyK275AexOjWhnP",
+	"EnhflWgsWIW5zzMstIIuUEAlsRrKAAHS+tg3QxvbHQq7l0IPmp8HSHnYWzojwsdzLSyc5sPmIIUqJyud",
+	"znXWAcnfnjjdK4DcTraFwb0Wiv1ZA47S3JJpUYqW0vzvA8neg6E+6ID/hYf/3eLhNxB0H0QGFr33Ye/4",
+	"Fz5/PAHwkXu0H/hRywcyB2f2Pegl/+pP8K/+BN9xf4KWC9ymGtVYaf0GNbTLZEEfjrL0uiJXv9gNTbOh",
+	"E8TtC3DLbNYzuhXiazx3feP5JyYI9mw1BsiUyWnOWnJIH6EB9YfqNdvpCo5OrXovsm4sDW/fAkv7d99A",
+	"Fdh4Lod3HlSdanpDFSNP3r0H/Of2XXtfQEZnY+fOUGg5Vwwm+a7ezqAXuWu0tbDs9s3ekLZwBMWGUsTc",
+	"T0+Pmua2DwE/tZUCyxoiLs5V5rkh080mOyrkJF4rcO2R32uIa7eSqeVQNqsbOfpBf1u6nnh1Q2s56s9y",
+	"RiZUzCv4kln3fLktgKScklJY3/MmsqYqY1xa/fABvPsLu7IcVeNNDQyjsiEbgOlbK3oEunHbuebud3n8",
+	"nxknUXWhbGhEoboGbrsokkBXXot0HQ6WTcZ3QQjQWHgAI91xdqVixSAAhe0mg3xN0WqMSDllArADgkQ5",
+	"8DBCywtUYqs+Fx3CxwuQs47YA0JurKsG9lNtbqUyLi9sXgl6AacXz6QNAaYWLcj18myR+XzzME0tubct",
+	"IEut+9nShKRCnHbAkuBELiCnDPuDhIYdV7bpB/xEFhVi9Sqc6lhc7Mr1Om0mhubsE8vP0Cc+lnmmrKnP",
+	"lCNx7mCnj2qtgmytC7r1bJg13lnpqoo3PKgFCS21HBSlaK9Ldi2arf7GbVOVMRUZy4gsWwIku6z44GJI",
+	"C0FbkUbPhYSpS8FswiqmHBolVoOf5ac4+mkXZ6TdeeeLbFdWsIeMvWNAlh511uktQBJOZzkjR10vXQya",
+	"NtJfpLWBx4RyUSVQbctngCH+9ubXtTIZtzHwI/R9dW58vVFsdF1nTDyxaK3my+s7Uap0AIcmsgGebOUd",
+	"se6SWJuReqcQm6HUGL4SiZ5NLFy+mpxtUMB6xUouUf/r9A/ZbsSiwSQ27v7TQoXdlrRITG1VnHEo0AZt",
+	"wbqXHFy8w6NtL+jEMFeGBZ1VPFHPJBnTTwxRf6yRWKWocREoaeZPnrGBIfBlUnEbZUxOwH631Ut2AZvU",
+	"Ge9MKdiMcW9+B+7b92VFS0pHr67FSUWv44KxeH+Tqt+e0zGtLod/8Qx5LOUaqjhkMeBiWurN+qEEiD1L",
+	"gLSq5pQLoOvNrn0/1JJD35xfvu0lvauPfzn/66u319EpXJtruKiAugS7qI1jcyOjCpPTD+TE1sLUNQVz",
+	"682kb1guZ6BBv/rbfmedYZPoezC5B+kBa7SK6lBF8XbXBRH+wm1VodkQpZfXk41RwbHqSrgvSS/I7Ixs",
+	"Y4301lNMDJ1vpJUspaDzGiZA1zzBB6sOKxuAbeHMcOi2rdyGdAbW892KZjP7jeTyUta6BrXFQ2cbEkxM",
+	"yML1X3jVh9cX5OnTpz8l5OP1RUImfFhIG5tJSPpfKfpEGiw9zApYFEEucNUowV6b2ddjb20Ml2uSSaYA",
+	"1Bp/8Ri9TXN6E8vQXUsEFeyTvOvUsZUrcitltvnClHOLLVXy4KGtCQgcc0FQ4M41uH1w1LV9id5UQ18b",
+	"8f46QXUhwZZjXtBzV8bAH/kAcLjW3dsKu4dr/v3ye4dStS67vy0n8cDPNfusw84ibTASMf3x3ZT+XjKL",
+	"mjzqiM0l6GRjP4QqJ0Ybi2iUsasMIyXB4qM7WhYRtv+tNaXeoA3VRh2RV152s13xjqAR4Ejr8ov3AW47",
+	"jI145BoMJzroVliLoaTvl7OUxcZ9ZNmD2siy1vms8KxAIuNjdo4FGopE6cznCcnljBVkSBXUClvEwqgi",
+	"am3qbjb0YqV9NL+tcjRZnHNN7xhRcsKwYa2Qs3Afbko1D3IBK++bmRcrJrZznKu6jO3G36o0zYbOTKf0",
+	"huc8ary6kgOuCGRjmR0TJJPkhs2lLd/BBKUCUwHXwxBBl097Yjf3Ce43Jc81dG1MIH7rmu22KEKGkJdD",
+	"KAk2Y0qTCb+1/Q24XpI5suhXCl6+/EqHWGWw2oX5JfUziN2vX52ytg2bp7tYctK/u/heATrm17GR3Igr",
+	"I3VDNSGl4L+XbHVcA962dJLbkDPVyX2nwgb0mWFZcD2/MmuyYHmMFqyIsVdI8jTz/auDUqhSHizqkWG4",
+	"5OOHXw7cXQCPBr7Rjz/Wetq7v4ew/0gujlS9HoUKuWF6xpiwFhJUFw4lRCsw0+cUrjhjU3SKjxjLbujw",
+	"zj0/K7hmZkOpwB/8AM1jRQKlG1r1BVZ/KaIkZpVgcoHN1yYFo8MxU/7nhH2mQ53PoX4Rix2rwQs2lAVk",
+	"qsxcTRdO0hVF8qIvfI4SlktmciZcsdeI5w5ty6U79kVfXBtGnckhaNDO+z+UQhd0qM9sLADYuBkGunVB",
+	"6jxI31smWEEBtauQE8L1AbnMmNB8xI1oVOVwTKgicJZQGkKKMmeqL1yCMVP8VsA89smf/vRaFpM//clK",
+	"1AR/tncKsKeGAFIl6B0bGAGcJuTj9ev9Hw+I4VAYUXIuI/Pox+sLrEkNHUeIt/Rf6QF5Jxi8tS+IxayZ",
+	"AvA9pOJWxtKPxliyaSEZMze1cHW4T0/gOwTo8vl9FDr93UKu/hk2AzUfKaY1F7dq78AMeE4g59BlGRlR",
+	"jsCuY6pIVk5zANRwGFwJ0QXluaFJy6y4gKJ/3ADDu6bUXE+iyqKQt1Rj71HzZpiHGTJjbIoN4QV58cx8",
+	"9+zoiKQLsB7pGSTCuKnNWJ7v4xOgemFPfPPrk5MYXhduOdC4GdXBdpmjQ+iv9IB8RClcocSJjFjJTKAp",
+	"PZnSgk6Ydri1QET2VeqAXKI8xe/gvhCJDEK/eGb316+L8Aw5x5TqsSPuZ0fPsGGMIndcmFtgaA/7Tznq",
+	"e7oH74cdNw/bvYb8G8U/sQQLmDMPGkNQZRVZgKOS/vXVNTn8dHwI+Apm8W+xupJwZSbq+8iYKzoyl8c2",
+	"duCKWPgOeL85jRrHMcP4xg83c/Lx316/fv3SP2s5ADxrV/caUV78+p7t+SsTAvkpPEHqYGLSocxYekBe",
+	"Aduy7ZRcyVwd4ykJqsB+gOWZE3Wu0IkxPMxv/n6+/190/4+j/Z8OBvu/fTlOjk9+vE/tLKFljpvi871T",
+	"YIwQ4HCNcpWmc1UlbJ+R1MivNNyxUuRMqQDGzpWVmxX5w1bVWf8Z9yLATsaHUN/wj/245zbg5OjY9vj5",
+	"RQ7hAth7YzcvqIu2XP+zGa8CPlSGE9oSI29HnBwdmV0DGWSbO9piXNtbGBPV3M+eHf1k53k+HDLlp3ly",
+	"ZKgJ/oIdJCgkrYw1LMbMFBxxANRVKlakBBGL0LYK/w1ZhekZST/ve5ijffhxaiZrWDputdHkzVqC7l9U",
+	"3UEGxwExFgHsbm7oRpZa8Qxzd2FWPyjiPYvEl4mwDODmRq66X0hthoS9xNr+nA+ZUKxS83rnUyNQyS/4",
+	"BTk5OOolvbLIrW6gTg8PZ7PZAYXHDmRxe2jfoQ5/ubx49fbq1b75TRXhqFSGoFTrtHd0cIyPySkTdMp7",
+	"p72nB0cHT23zJFB3DsfQpPYP8/cti4F/CEJzToG/pIfGPPsjhUqb42eg9rAMwLHw4FAmopnpt/gy652a",
+	"d9t2uFDsNZVmOWa0k6OjBsYsnaJw4VIc/sMamqh0ruz4iiOAbtUsoiZcHWBQaURt6UfsVX5uhx6LMdAT",
+	"e6d//y1w//UulYX4k4a4zUZ9Yv+TPIEN24PEtVsF/gUP7L5Aob3TnpACXRK4va1HgTqmliUwqYXSp7UP",
+	"5Bf+iQmm1D//kWxwFBOmCz5UrYfxvgCfBittuz722RVmwmH8aM5CEgiBWOUNTm8oDS8CPdSx4NZDOwNv",
+	"CihlfeF6ERi+SVF8C1Y4FUHOLD7+wiG/setYecZmFYfTnPLG6TZNrft4TQSMsv3j/MBoZqWkW8e6J2m5",
+	"34Ej3Ja71f3eXFi7498V+Dh2dnfcOPFNDwyinW17aHRRBQbAAw5gTif5Vg/gf5kXrnUAbgprkfdX2On/",
+	"df7mlw12umA0my+R5UbXCeVGYvjRlBa27yjuigdhBztByjtlFGRQ64x1j4UHpVCV0Hl+9JSkIZwoqIJ9",
+	"kX5gupjvnxvTNK0F5F0+obEBlZbTqf27JtSMkjWj83ahFud4Zkf5V5VrQyq2TygXVHg/Bx8ydKxbi1ht",
+	"IuE+HR+C4nxoPfbq8EsVN7s/DCsGo9R07WwEa3BQVdmSy1+ZJhDxRzdTpVRDt9sXkStvpJ2tyVPn6hxq",
+	"iCAH3VrgrQV91SNYXaZ698nKJ+1IDkR75fN/wUqvDk/CRejy4Es+GikoP9wdAWN7/xgFn4Mj1nlmx/jg",
+	"Vgi6cq/+/bf7uJy3wyF2m4eUC8jbPtBG31hhdr8uedgkaoBTsZejCkYdfvEQnDy7X6GfWyRAhczqABw5",
+	"6SJkaxqVbC8rTIGdnXyF0xDX5dxcH+PEKQlRFOwJB1HAlkOGssK1z9gtvMshHwagIxAp2XwkgGyJkMsV",
+	"0zq3fnUHeBJgFxYWOVAqD4FmJKL1QiZkLGdAbzK3iINcEZ6xyVQaEjklqSqHDsL/iffD98UY4ArRZw6h",
+	"61vJoD884omhfIb0iL2EpM5n+gSLwomQGpn3kBWachG8h4lMEXze/NIFMmHwvvALu2FoA6UNEJe05VUH",
+	"5Ny6dFH6g1v4J5JWuLlpEtCRbx3TF+grq/YWfhYH001jukRAArV7CSL3LzKbb+1KnlcjOaSN+3pQyzYq",
+	"++pMwTdXwEj+TjnEFZ2jq/iGQTU9lD9vxC9s/fH9ykuP9LCjC39hzP2M8AngYGuWz0OAAAzCVehANiAG",
+	"t/YUPQbgvbeRUdTyPOqomlrfNdeE3lIu+uLJy1/2T/YwjAQAgnQI7onhmA2tHaCpukOXeFAE6QS/ByXx",
+	"LlAfXIO7l6DvHt7UF3WIQsJH9RzeBFV+5fJlzJsm9I7V6niC6nV/6Y2eCJmnWe3+90WTAWD4DJt21m96",
+	"dcuTZv08NqdWTONPmsDg5geCuCz1voCKHXiyBr0d5x446q45B47ylbiGHT2qRLpNPwupe0INzUco3EIm",
+	"75SfXBTShlwqYWRUMbojbmIzh3bETf5SsQ63CsCxOgVcMbO5qU2rShO004CmD8i5bczceksIco4zQv0d",
+	"7IvYJawJYSx5jxrldiN2fBUamG3fqABNfKkpsOkdk/xfORQiB2BnQB0PIfcRz9m+jf0dfrE1aMvMol+9",
+	"QQQ53jMXZqNoZuZspI2Ci+b/sz1rMUUbT8SNpgAuaocHHIJSxY8YZ/s4ZpPZHl8MK4jtUdHRRt7MfLKd",
+	"wgPjCTMGWg/eKB42sRAyV+DxxEy3mbEwlKXQkBDik2DQIwnZONB0DhMeMN2mPaAF89khEdgRWggA92PH",
+	"BPALVy5DC8aD45fFkHV2AeLx2zN0PrnDLxUa6P36Isv1zbcSy2VwN3SCMEsCnMDzWpaE6899SjBfwnXg",
+	"BgXUfpfYDAPzBKbXuJQKm49xQFLXNSLtC6vJqVreByR93LG5LYM3f4UpZHIm7ORQS51D9pNXWzCBwTAq",
+	"pAagVcyumxreftAXwMEWmuwYbTJX0kHWhDBioIdKMA8Mf44JUazprXpb70KE1lq5P7IA9aBrbRFG24L/",
+	"8ezPV5kxpkjQY91eL+8a7yYxo87wCm0yDvkea6qGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3oTc7Q",
+	"WPxp74C8t8qJRx+H555AQuYNy9EN41st7qHnSUEvUJe+6RODOOI7IwrKD8q7dkHQP49qirgjV97p26C2",
+	"Z4t79RKRp3ZMCjhKZT2GvNae7iphGxWRwCgWGojVGUXQlZdaHLAgZgLM6CQuD1v3cXu31qPKxG9t2NNw",
+	"5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1feHS4hLCcsXIs6OnJPXN7tIzQofa",
+	"WAPwc+V0x1HBWD7H7q9Yh5QGXl9IRfbFSEEt02lf5Ix+MpxCj9nE24Ox3pIYEUFQbJK6qh5w8dR8Mbos",
+	"hDES8Hv0ARv+YX1CxgT1UKA2yAKs5PhoL0hCB45jmZhjnAkIcGsE3eQWne1o74BcYXoNSR1CUEpm9I6p",
+	"vrCoNrYjifLNDFolc3jZti+Za+BHjyyZu93xx5TMaIo84Movk8yhQ8fi0q+vDzd4RNSDY4xzvMFjw8Dq",
+	"btcfVASTCownbK4hR8QlnCUupbegIpOTwFdL0VNL5Mj7S62BlZInUF709OgoIXXUcHD8mBHtj29yObxT",
+	"aHJATYBhL4nDofw85cW8KuGxG0ZumVGM+0KwmcvaQPeQzy7XEtC1jOmfRGBN7a03NqFhhMEFlaMRlMrZ",
+	"SQa+jVNycvTsoC/OK58tgiw59lT32pphPbtx47eyMWwbDxtgvZgW1Sbq8IJd2LnDqwYkf2/Zwo64QNgj",
+	"IMIJ7GQy3CbvJayD6mMbRIn1KIaMgE9E9bqATCz9PwJfsYuoyHkb0aY4kwndaEtTbCYIr54bs9+yiNlY",
+	"5gHftUGZqqoqZBJYxGosU1pQKNiaQkNKW1RwQC59PZUqJ8ApANvX0bMVnpTccuyqf0DAT2edHehO56NR",
+	"Bb8AA8RuhVlC5UVTa6fwdM7IucCSv28j0aYJaQ+1l0uzbuyJW+J4DN15Vse09FrqpAbtv2sHYyQHZ8PU",
+	"tHoGk6uItr8C4QFfSeUh2o08AYFGCRaMgqilamhlMGAfJ4R9HrKpRiGVainz1L+2LxTckIJBceQNG3Ph",
+	"UpcDTw9XqmS2EhIcUgckBXRvL5KfHyXkuQX+ZxzsPRcU3nOeUggHm13uC/92CR9UmMwp3FD31pOjI//r",
+	"oLuE0oxmZxWCOmj8FBM2sXbN1pJ5X9gN6wsq5s6ze0AwGzfjQzDug7q4J35hWIeE80mqwfBjHA3Lm56d",
+	"nBi7AE4PgcatBdQXx8nR0ZGfOugoUtyywmKjm7vKRYmpLLWKYijcfEWHY38QrjZs0WOhSQ4xrlOXVW9o",
+	"XxaZUREgEC4ScGWbo8dQs+O1iaUnpLmqxjVsYABxOnMYXCNXrd+vA3KudcFvSm2BZW/m1l0D/F/cYR1i",
+	"AXNNbOj/Zg5dSfvCmEJPzct/vtx/kQCTPrL/PHm+53fVrb1ePSpHFRM/cxgIXPuNAb+TOS5ZauT0VGR9",
+	"kZofDSSiW54SY4ikVhuFr9T/K6QwVJXndmMmJJM+0tMiI95U3Qz+leP5z57juX6G51acNlGDzAMuVKLC",
+	"XROspE6QkgtX8wiU/NPeAYqHKnenFBkrGtacsaISf4du6VQleInwHoMPCEPCxGdWp9yVK/uCTFnwWzBY",
+	"XIklVySFKMccTBpmxreiTEBvOrSVCtv56Mzm5tfrNCut8obq4dgbTM2u7+kBSe1vDCN3QRknNxzEVWoR",
+	"sEM4r6QvQGIODNscmIUtAHUlJDV80L5N5tnA/jPE9U6C+I7/BlEgCVVBT1soV++LjE31mBy/qPa+NeZT",
+	"RXZcibPouFyX1Ig1zkZAGmFZ3KmaApAqKrjmf7AsPUPLCFHLFN6EWkxXB+lR9rP049urj+/fv/tw/epl",
+	"CqRn9Pdzs6/Yuy8NfcQBQDl4meGZysVsFxv3aGEgK+DDOww2ncNYXynahIPbbmARNvlrPf2QBVpE4k7Q",
+	"m1qIfwEbtWNOitOu9DioCawy8LYcqqpixI6J7MYf9ou8NRc3n9t2Itbn5K8PKL2p6++WEomskhdElBam",
+	"wVfIV+y0asdeU/UgojWmWV8o+oll6KC3JxrIJ4h0QQALLtyzugML54k+T8hXLouo5ev2bcc3qtmt75Hv",
+	"VKO5XuQ6tXXR2+lluaZ3zObEjRlhro/S7q4LWj1LnTrWJMUnE6x8C6xR6uxNb4AmyHt8cUmNlhfMCGsT",
+	"cUVow0ospy5+i02yBDurDqPZroyMZDEB3cF2n0KrVc5ENQYYtUrzPMeiQCwSMANWbqs506e1jC4FuhIC",
+	"hLvbmXPBnIEK97g0tvFDfE3WHFjQFBuOS3gKrDp4GXSE6Z32AObF4X+ZF4YQZ3iqlmKPj4I2m89Xdtnc",
+	"orHxCDZE1fxtqRWBlPxYBgSO9tXsh6W33xn++5Xh354hl2eGDcBlazpmoyT9qnrnzr2nu6Qqv47VlFVt",
+	"42Mk1gF1GT5WeUN9z8mAxIKzfXQr1ZaRWDeXVU7cZBcLSoBtY0ANK69lwbJTnweEsRi0Mnie/aACwWgB",
+	"6NC3dLyHhik8hqIldbSe+vGxXs1OCuIKHLB8fFJCNN/ljNC+SG1TqSoPcak9s5heV5k05NxOE45SClZR",
+	"EQFPt+YTlvSFndNPJPXfDzxwq80tOCC/WrsxNkFLLwSbraMqHpp8VoUclkUB1XeB0Ay9kEbttVvUEM82",
+	"qdAwhp8v91/sHfhp1I1pI3fRfxFY0+Ch7gvn10hIWvUVS8PkEpDnbAoQl1ip03A7gCcCslXQ05A0t817",
+	"CByaVl8YUe2xZ3+MGpowlGcGO1KL/fstNucjq8XV8loSKPwm2iIpo8rhNbbtzuEE7M6ced+TbwcNIdTj",
+	"x5uvYLNqzkZOjRnNgMF96TmssbZB7KOH/jk7xs5qCIGWKdxRVBeq1mvdmXkntR/yl7Yn6q/hdd+1lPeQ",
+	"5ssd0GahjyXbMcmsRXF8lHTBqEwP86h8gbSTRGdhnooRCcuy7VrTVBY4fF90YvHgN1zg7qQrcwc4+t3w",
+	"9QCmf8e5L4ipH+eGZn++Dca9bJaQh1UW3wu71kg1XS9mkz8vmmCHX9yHg0pn2ajSxYvH5fm/H7ro18y3",
+	"YixK8YPC0C5g2hoFEXAoHfgzxEyNCu4YAVc2FdfXPvcFW4TlxDxAi96pxzVN2CZs2oq7al+CervItWYi",
+	"ezSN7avku3ZX2B61GgXyObeqx2iq7jbSWBLfwrKJjHoGdVDZhAubA6gYUwTSXM6JYY38VpA0bNGUWouu",
+	"L4KPF4y6k9ZsgWtYxAon3zuRzyEVVHl72A/W5vFrtN7qRjuuv0t0ArWkVJuHBBMDoxmMQvB8St02p6Al",
+	"5AKEne+c10H7+7bURNdDcbmaaPbsUdRES1DuWuG/V6mEUbUuLOVodnNIg0ebgWxU4mpww+FtA/yf1G5D",
+	"imVC9tb1BV47ICYEPhbg5Kf+9nkN8hlZceNClRH7X8S9ArbMMtAZqbrbTGfEYaAb5o6Uxqr36SOLFWzx",
+	"2aJEAhCL7THydZXIJbMEJZKqu29cicTjNVokktEaFzkUjIdfgIw71GpiNw1XMpk4Sw67IlhdTyW13uJG",
+	"mC/UZN7KqrDp/cX+jwk5fxn1D+Bk/C35xmok19/2ZdWRcAgtpZHYQXvtusj4xj3eTX+ccshNjmE9U8is",
+	"8zGqINcSnX3xKwDNUl/645SmAHtkJsvct2OvupP5TuzxgiG4lc+X1ADuWG59FWtoFTE/pg30gRmVxnBS",
+	"M5MblrizNap0Kdw/tsf5Dz2TVodfsKXQUqyb1xJwcKFOnlYYa1CppizrwuTMBYQ1HzEq6hBV0L5YGI72",
+	"cv/PIBF+RIycvkj97EL1bcKoUFYBtMrCjCpCh0MGOAEu4cKX+EP/GsjgsBWHLcDK52603k7LzKBmt43i",
+	"bEnvoyUa4HBoctuWUjwMBNvWWbvhqx2yzd2RXMDcwuyEBUqGCKVvvxsl3ysNVj50d8kpn1hUiYTIdaMX",
+	"58Fo33UMo1rIahM12OLHimcEQ9q0tjrnC099Z7K/NaQBYQgeFNpwrVg+SsgxiHIj1o+PXAEKFXNodQWl",
+	"PbS4ZYU3VY+fktQK1YGWcgBfIzgjJpFBoBwa2UEvL6pJemgGT1194x2bahzTaI7mjwOSXiCB7F9DOJwj",
+	"eACAcxI9nzIPqws/9ql31SacYQhFlto2JHOrVCQNKU4ONdP7SheMTlJsNGRzRsPBbKXzBPM3qAg1Hki3",
+	"sKvrC1geWlWHtTVAqVNqZGSKP8H+I2FT7OqdAGqUU3EHy3QLgaZ6Mje6UUGHZpVuC4WE9MJTkh6mCUn7",
+	"ffPfg9RWAh0cpCEa0wG5nskadU7oHKsCvE1r5gkz/gjIw9RlrGhIfOcaupNVrxjwTNkGXtWHtpkA4Edx",
+	"baFCoboprRrWp86Udq0FflB9Mczl8I488S1WEnLyjIxlWdjqOiFne54CNJTHu0ZPY5q56itwzZ+/xESR",
+	"cxT2tcI1cnx0ZGfYF4aZngKtwCmHpwrJGoMJFfO0Rr7nzvSvKuODKN5tWMVmq0fOFxBL49psu/ul4nmr",
+	"/Kq/Bl3fwKbFAmSojHPzavNl2saqdU02WdKa47dlmvWfDv9UZ+q+1e0NFxbhc7HVxyo1+ngHcmSZd6Ui",
+	"7G8/UAcAHEB4aIzj7d1E9qzWWA6/1PjAUo8MkHrwuNVkUoCYrbiM4bWG0wjCNXRQBRz0Cr0fXAsin1fX",
+	"G9wRwYsDp0RfgGrvHJ3m3RYw9SxEECZrXkdcYu06fnuIWKgzGkLYTO9oTZJHlEhqazVmDHqUCp14JzQv",
+	"AgEK/bZuCjlTrCBqLGeAJwkJgHrMJqcoOBCGAhhvJmcilzRLbH/TvlCCj0asgtNXVGQ38rPTdaGMdgkR",
+	"kDYaaLOnlpzr0VbY2+KeOoYcsJYLOhyz/QuU+6v4S/3h+6Tn9I+XXDk8mpXviPwkeNOVJb/99zLnw3nX",
+	"tzV/dp/0/nM/1I723019NvayF7b8ascM9aWlRstTH1OF72Bm+iksszADZJSNYspc2IIvgCiD9sAQrYpb",
+	"mC+r0boEfwPnu8OkgWHatBP4snPY1yH9XGkMLH1nEVg3/dUmbrWNj2XhBgcXM3B31SzG27ctxD7NqVgV",
+	"FyrYJw6+QxAo0ya0ZhXuMSaveSHBWsScaobGIAWtkGeJfxc5siBK1XsgVrTnYGfNe+qp9Q/VP96bpX5z",
+	"mofDIA2dcTkVm6sb6atrepu6pvsj64c17/xB+Z54wKxeVLaeM5vt+bm4euMQolEou63rkeXl6K0U7A0G",
+	"AnbJEmB2LUqEWV1DiTB7t0qwwjPwyqcx6rkCF7Tbc4uxcznaNwvehxWnmNHwoKEfwWlsiz02os7NnXBl",
+	"LP/EgRfUwESPyRuXYoJlnobr2OQDVR0A8CZH98dnVjbb2J1HjqhQCgT7rPsibB6JiJzBLeLWtxxyrj/v",
+	"nUXajd9SLuy7hVEBoAgHfDpsqFk2sMOkCTSnsDhG2A0XiMbSi09XsRPAOw54g2bN0JPfBY/dzINopP95",
+	"eKRJX4gyz1HRrzW5OUW+Cpff7lOakGfHJ/5ZggRJFOUAm2w24CcEtYfSHllMx1SwbGC3aFCwkUr7AjN5",
+	"QpeS30OsuJrQ4o5ZbCDUbgD6AxHUsQfL3AgcW+EOmx00BWoCm9Rqo3A9djy/sCAVSNCpGkttj7PmgVpX",
+	"4phj2ZAxhkxx+/FXM6kr+unRs4ZW8eFa+LVKIZIF6hLfKK+8co7g9XnkEn3s0BHp0tp7h3Ts6baOqpra",
+	"LRxQjd5mAWluZ+AVsjoCVyTt9/rl0dHTIdwOnsE/2Cl+5pQ1/LDfS5t6QxU4WK44LMk4MDaQIY4Lt+Zv",
+	"VpVwM7yy+90KJGy/36Vq4XnV96teNO2I4Pr4jx431JdCrKKmYzhAJnSk+VBTQlLFchThmn3WLr/HRQNP",
+	"nr9AjCfzwyPy3//7/5CUiuFYFoNRIScpwfvVF+5TLSFGAndoMe5SCUkASA71H0gpZp810fIWmlt72Dsq",
+	"PPLLSJbFKXl2ctIXqZPIAAQxYJ99b833F7Yw43NLpBEeOT4GwYiqRmqZRoqBvlDDqOq7+mKl5DXGodVs",
+	"KmYmpBUMmmAvvHa2UiGNWZHZF6h5BWVgGB3ETn9OO0CUMa/U2BnCWUJEzOgeLEssPg5Io6EUqpywjCgu",
+	"hqxS+fqiAjmjYo75KpgobMN7y3QQs46nD9M4kN0HnHRHCVz27V8n97gLCz7PshW5xzUGWtc7FtKSH8BD",
+	"txl267zwJavbeDHJNxe2O88yQt19XVtwdFG9DvlkKosNWqiulDIfp5gvckSygo4cU/eQRIRnyqIk/aPM",
+	"LB4S5psENXAs88reqVf10oSkNC8YzeaDacEUwP0By7cVDJCckRbsHyC5Uo+3Dz0tzoBnjyjPgXWZubns",
+	"AETOdwYmiAFEp8CnQAfJKTxjc2T7QhZOkAnCxSea88wJhWoGDpQb8XJBt6EaQ2TOAqAZ/s47Dp2gw3lU",
+	"0sjJmRXiiGxLGrnxapGzJv9eL/sWaa6hDe+QiV8ijX8dJo6Dr4dZCPRWIeG1sLmdsh6ctru7VkvyWZW7",
+	"4UVfnNK2ImXgQk6mtGD7VGT7ihmqtzUd1mG16Hc6MzeWKxV0HnZggGKYlxnDsHI3Na7mQHkGDGJC85Es",
+	"jL7EM28cutXUbk7MDx0PBTz4mlXhgEpVWhp5u66cuZWWOKOKKKMlInhILPhm+dHS7KBNqjDNfJybzyHz",
+	"2Fn5Nnxmam3zapLB0gn6CD0X+sWzXgQK7msb3TZeswvV5/5xkk821WR2Fyp3THppWczm/KazMG7ylL6w",
+	"VrrtVukKOp35+lCWE7Uzk754IMvBuppHs86+SoVNl6v6Cizq7++mQg9N7VLBsYxiB9aHj7S3en7f13NN",
+	"Aixw7mHQDzoGb53r9YMf9bsucQiX0gHp0y360eAYfRZFHUzvMeOrnWjv8Ivl1u31YVFnXJ2RJsbMwzfG",
+	"HgI9xY7TmlbgTrP3SFTTXq2F3z9Owau3dL8anay+z2bX/maVx7XJynzGHuJbWXd+ba6YK+o6F7qAPWx5",
+	"RZnE5y5B6eL7i/2fbJi/ngnAtWq2GrYx5KijwLphFm5H9yQncl0F7EEmxdv3mW2Opz19pcjuNyre/yot",
+	"sroM7t924rkFN2PsO5S+B/kTyxWQe0C6tyX01Lb1AYrQLCuYUpD//2zvzBWr58wTf00NhiyV81i3ZkuP",
+	"1ihfRL/1uLUPytVTTL/HPdttJ9r6IBdjyYfs/+aa9IuxRPQmRizNRpAlNy9A99B3WwMWvXJv/K6VVruK",
+	"1fqq28DHUlfdeNFs5d0gjHaqxcVUv3RCuUhrXApvjEMdhQpXS8eWpQUw30b+Kp6xgfmN60EeYHdXeLip",
+	"72cMqWaAb7QMAjxkgs1ZYk8JMxmHCoI1pyGYda3hVIgVUkFcRZpJbQ5x5VawEuXqQUwdp/QorcW/TmC6",
+	"W2/xbwMaa8VcjbZr5/u9AGQ9sH16m6yq42I7iIwdWi1dIJbfiVrGKzZCUEGnhMSW/yMMi7NOLAJIYhOX",
+	"IYlFEfaZQpfXGo4Kd4h7RmM82TvrC+oziY0Z1ERmNY9B/zUMNWOidg202fBbLNGHSlTgMH44WdTq6ynC",
+	"zBbsjBR0hp1Cmcgw5K0XE8B9iu/JCUlxBwJshYO6hxnzkO3yyioQ7/N0qk0Q1qcGW+TswTPIqjJqdl9w",
+	"BZ5syCNSmubM9uN16nKVD7mWm/v8pW9R4eTGpFQa+tWGgX6eGQFiBNmMcs3F7WAkiwEX01Lb9wpJSjHi",
+	"gqsxyzwEDDW31MuwFvRt112xcuC7p6CeLIW+fjgr3ClongR+eEwmIKlb494BYl7wgg2sQHYvSwkgmboS",
+	"FXP/flB90VA/w7k2XhAkUIFxc0DOfdZcBHIBQsgWcShW+Wp2s7Xq2onFIRWQBsg8tIwvrE4nMmN5PYHQ",
+	"i/Czvlin4SPZqN/jO6A828FNndq47e8lK9lgBGafmezzvaQptM9IHKQuouHARW8m3DW1DYsxFbYYCXPx",
+	"/NMVPJSwKhukrSAxnflMOteEI0ylq0CjAt3Ft+xlBVwJznLoSI0AhKSdnhHCAiLgHCsJoJR6SovKKTSE",
+	"cBdXUkSbTWYTrt878IDdmKzm5V9HwalAs6KZZ9g6eT21pqZbXGZsMpVQrvzBUskqNSP2k60n3nVa9wFJ",
+	"nc6TOpwgj/D1TatQsAJCbb/3ReyLTrhgTo2Sd0xsWDNdsE/yzibpWrQBgOwiWkrXItwzDYQGtjlxyPyO",
+	"2rqP4Jy+7/YjZg0dgKVhqY/WgMRtrC/vHw6ZaiUUAHVuB5i+bp4qr8rbLdYFVgtjGwKjEJyhLmmExtXP",
+	"5/snz1/4rHVPEsboNyRqHe6AGp/iQH1xw3Ipbn2nqwCl2uq/ifmqgqd2CkANjVqgHBL2rSR4KYDFp4Bc",
+	"5VSCvqjrBJDwXYo7IWeiDpPdimq9BGzaTGBXqJ3m3esIni1mPqPKi6tbBuhsHkgAMUUARM53g+5sz22t",
+	"i1RjuYdf4P+rsgNfWzgw13LPXrgGaO2JhwjCly5LIECuXRHeqsL6D8jldx5GNaNsurNrOy3NILXgelnA",
+	"kWAv85Wg275rrWFwzkOJ8cjPNph4EO183gqn7ToVfWtw2pv1wln7PMpiRUubV1h3Bs16qdLE9qeCCQZ1",
+	"4M76jtnXUEsET9ovCU5XkScvf7HJ8YJgv0Pz2r7AGnKuLVyL98toPmEt5xvvWbPjRlRfB5t5RV+qx+9P",
+	"87DGTS6tdln5rn0m8b43s0BM3b0pea4BvRG/xW0iISQBNtuc0huec82ZIk/evd8/hrbuEMsQ0rJ34OnH",
+	"x3EA+b8F6b87OlqfhNGS4I/NtlnBtnKstZOsv/9/hsc5V5pN2g7TqHb+KL0OtsXI5a/VO79rw8SvY7Vx",
+	"Um3jYxkos3CTt2KkWEDaRSR/Vx5cCv57yRIC/t8Zd07LSo2vHFWoah0v6R3jN3dHzN6//+uo9dXyluj0",
+	"td5W34MuPwsObT19fvlQ9l3x3J/iEx86SOqDAPkNmdxi9UjFflCUWL9B1ZwLJ7z4w4+CIzy3WaYTQ7xo",
+	"5osEr8J8kcU3nTsl18g0OCIVvM92Uq1W4qRvvBImzI8MMgGqyJdP9K0V5sRe995iEowYyyAhTIqFFMzg",
+	"NT7hO7JC5zdEwM6JhOocj9rKq0YG4bSst23xda95zjBSYp8JzysAVoycNrRjs/opyTw4LBVVKwV8Z/DK",
+	"AI0uvudB88ewCW3wCmfXRF7wocS0Em/tVLktQYmSbwIYmUHVjqjyCgKEr4tNAk5QbrRvGbx0zJWWxdzY",
+	"av9/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -60,6 +60,12 @@ var OperationRules = Rules{
 	"admitPrompt":  {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"getAdmission": {Scope: access.ScopeUser, Of: access.ResourceTask},
 
+	// Attachments.
+	"createAttachment": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"listAttachments":  {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"getAttachment":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"deleteAttachment": {Scope: access.ScopeUser, Of: access.ResourceTask},
+
 	// Deliveries.
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"reserveDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceSession},

@@ -38,7 +38,8 @@ func (s *Service) AdmitPrompt(ctx context.Context, r Request) (Admitted, error) 
 //
 // Errors: [domain.ValidationError], [TooLargeError], [task.ErrNotFound],
 // [ConflictError], [task.ErrArchived], [session.ErrNotFound], [PrimaryChangedError],
-// [session.UnavailableError], [plan.CommentsChangedError], [ErrAttachmentNotFound].
+// [session.UnavailableError], [plan.CommentsChangedError], [ErrAttachmentNotFound],
+// [ErrAttachmentClaimed].
 func (s *Service) admit(ctx context.Context, r Request) (Admitted, error) {
 	kind := r.Kind
 	a, notice, err := s.tryAdmit(ctx, r)
@@ -79,6 +80,8 @@ func (r Request) query() SceneQuery {
 		SessionID: r.SessionID,
 		ClientID:  r.ClientID,
 		Primary:   r.RequirePrimary,
+
+		AttachmentIDs: r.AttachmentIDs,
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 // Store keeps admissions and deliveries. Package storetest holds what every Store
 // must do. Its reads never wait for a transaction.
 type Store interface {
+	AttachmentStore
+
 	// Admit reads the scene of an admission under its locks (task row, then session
 	// row), lets decide judge it, and writes what decide accepts, all in one
 	// transaction. When decide returns nil or an error, nothing is written. decide may
@@ -44,6 +46,8 @@ type SceneQuery struct {
 	SessionID string
 	ClientID  string
 	Primary   bool // the task's primary session
+
+	AttachmentIDs []string // none: nothing of attachments is read
 }
 
 // Tx is what the steps of a delivery do in a transaction. LockTask comes first,
@@ -54,6 +58,7 @@ type Tx interface {
 	Receipts
 	Turns
 	Transcript
+	Staging
 
 	// Now is the time by the clock that judges leases, the database's (OP-3).
 	Now(ctx context.Context) (time.Time, error)

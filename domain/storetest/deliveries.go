@@ -150,7 +150,7 @@ func (w *promptWorld) enqueue(t *testing.T, id string) prompt.Delivery {
 		d = prompt.Delivery{
 			ID: domain.NewID(), TaskID: w.taskID, SessionID: s.ID, IncarnationID: s.IncarnationID,
 			Kind: prompt.KindQueued, ClientID: &id, State: prompt.StatePending, Position: s.LastPosition,
-			Content: "go on", Attachments: []string{}, PlanCommentRefs: []plan.Ref{}, Metadata: []byte("{}"),
+			Content: "go on", Attachments: []prompt.Attached{}, PlanCommentRefs: []plan.Ref{}, Metadata: []byte("{}"),
 			Version: 1, PendingAt: now, CreatedAt: now, UpdatedAt: now,
 		}
 		return &prompt.Acceptance{
