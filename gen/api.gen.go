@@ -969,7 +969,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -1543,6 +1543,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1605,6 +1608,83 @@ type PromptCreate struct {
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
 }
 
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+}
+
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
+}
+
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
 // as it never did, and the last one when it did more than once.
 type Receipt struct {
@@ -1649,7 +1729,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2085,6 +2165,9 @@ type DeliveryID = string
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
 
+// EntryID defines model for EntryID.
+type EntryID = string
+
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
 
@@ -2286,6 +2369,12 @@ type ListSessionsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// Limit Items per page (API-7).
@@ -2363,6 +2452,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2537,6 +2638,24 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3771,6 +3890,186 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 	return err
 }
 
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
 // ListTokens converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTokens(ctx echo.Context) error {
 	var err error
@@ -3983,6 +4282,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
@@ -6834,6 +7139,389 @@ func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitP
 	return err
 }
 
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -7378,6 +8066,24 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -9242,6 +9948,257 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 	return nil
 }
 
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx echo.Context, params ListTokensParams) error {
 	var request ListTokensRequestObject
@@ -9510,309 +10467,335 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37cts4ti/8Kih9p6rj2fQ1l+m266tTHieZ9t6dS8XO9D571J8Ii5CFMQWoCTCKOuUHOO9xnmw/yVdY",
-	"CwBBCpQoWXKSOfNPtyNRxG1h3ddvfekN5WQqBRNa9U6/9MaMZqyAPy/ocMz2L6TQhczNBxlTw4JPNZei",
-	"d9o7z2d0rkg6Lfgnqll60Et6Bfu95AXLeqe6KFnSU8Mxm1DzWybKSe/07z37dO+3pKfnU9Y77SldcHHb",
-	"u79PemYsJvT+S66mUnEcqDluSrWmw/GECZ2SGddjoseMjHjOiKATlhAuyPnVxeUloSJLyGzMCkb0mGrC",
-	"FaFC6jEr4KGP16/3fyRPPry+IC9OXrxIiPnrx+Mf/7y3fCnt875iw7Lger7/XuZ8OF+c+38wNlVkNqaa",
-	"fWIFkVMmFOGajAo5IUUpBBe3hIq5HnNxu+4sXl3T28UhrzQVmSIjWRA95oooTTU7I1qSG0YUE5rc0OEd",
-	"oTCPIZ0w8uT8/eX+i7U34TJjk6mEffjApjmdm58tzMaQDByGOTQq1IwVpGBTRrU5HMJokXNWEJpNuFJc",
-	"CvLk/OX+qhOxxGU+rujqRsqcUQFz+0UOaZyarseMTKkeEzmCcyEzqsiwYFSzDHfix7V34gPTxXz/fKRZ",
-	"sTjgr4Zin538ZKiTPD96mhDFhtIckZZkRrk2o1VvH8liQnXvtMeFfvGs51fHhWa3rIDxfv311/3zUo+Z",
-	"0HxoLlfLoEfHCRnLmRmIBo/jMk9O9uojL67rP/cdoV/Pp2z/HbxdtXMGIZXgo1FHzmCfjnOG/9z/wH4v",
-	"mdL7l1n8EHlmjhBIvMBHE6CxIc1zVvygiJwJwwyEofMxzQgln2hufiXsDjxb86Dvk96UFnTCtGWY545o",
-	"L3LOhL58GZ+pnxFOmYqK2s0EuHnOkGQv6RmG1jvtDeF9A56tSYgtJPhO5HMk9jFVhJJbIPeCpIr9nvop",
-	"/F6yYl7NgcK71iXNc8+rY7tx6TfAP9ayA9UD6+/CX9hIFmz1NqgJHMzybbjBl627DxdjKm7Zkj1AATaE",
-	"x9qoAL5cf/0XcrLiAMgQH2kbGL/dYOSyUDJCgKlgn/VgCN+meG0NF75lBLcX7+Of9w7IObmhcEUTIgu4",
-	"qkAwIMRJzs0l54o8OzlpOy8cZAVje8ly/okV82VblNlnWvbIfb3+Jr3ko1GEif46ZrBIPHVljoh5dYcX",
-	"RLPP+oykXORcsBQ5G70Bgf7k58v9E+RmsS3JYMBwUv+jYKPeae//Oax0wUP8Vh3C9N7IjKGO8ZkNSzPD",
-	"ZVulyht6aybC3NMtm+YeHPgH19++y9EbqofjOKtNjU5UUVhOBSofRsgrxoTRA5VmFCaess9TNtQsG3xi",
-	"heHGaagKwfRRO64WcDnax9FXzfGtFKxlnufCTvPMiyeleZ4bTU1kKgk1Ja7I06NnXaZlBuw0t1/4hOvI",
-	"WWo2UWTKCryX7kK2kFQOLwkHytiIlrnunT4/SnoT+plPjJQ/OTL/4gL/dRxllW+YUnQ5r5zgIy1UZb9d",
-	"n5TsyC07Yr+tNqVOPIUsRabS7ju01qa8z6n4G1Ll4szsF7g3hsgT4FdDPqE5EeXkhhUtW2UJfV39Fpa6",
-	"OA/8PNif50jRgnFgZaCcCVmQFHYjNeR8yz8x0bZpuKfxXXu+etOuGChVS1kVW6Z32W/Xp6Rrqu6WDaup",
-	"umsZ03y1wYDyji1dqDYPJERItLzgn4RrxfJR20TMIxvMpCyWT6Qs2rbbfLXugPfmYTWVQjGgyPeFvMnZ",
-	"xPw5RGPF/Emn05yjCXg4xSf+7R8K71I3MejeCyM2GDgZUZ6XRWVGkHQoMwb0rTS9yRkYe8oYRbMxH47N",
-	"+gNHS8NejE3DPn0YPtpi+S37+cLzEdNq2e9rz97DXtgNAvtneCfkLGfZLbOPwd5nGXhyaP6+kFNWaG5O",
-	"akRzxZLeNPjIUIymPI/pQui9Ma83Wo4sNeH6DJwaUyanOYiCBmkkPVlqozWt1HCs6vbOPn6fIO1HLAbU",
-	"IwqmWPEJqCkhNFeSgHFkrhPJGVWx2dyHRP13O0A1xcrolTf/YENtJuHNSTOR5kbhlLsuzbzOikU4kjx/",
-	"N+qd/n35j63A693/lkRUK11QgZ+RQs4SIso8R3avweMGrN6Y1lTMyUQWDJQH85S5EO5iLyy6aHUdOYWY",
-	"o/pmbGatWVaZDM5P1PT/4M4zZTS7gKN33oePHy9ftmyCfV3gaAAfJLodhTdUzD7cWs47LeRkqg/MtJSg",
-	"UzWWuvtUrCmnrtwv49OyBpsiVJkx54QWzNNo46hAFoEFLCQoDx2OqUHMnhorIgsWF5xplMqnUyayK011",
-	"ucQK8jof0BWbGWsQqAB+HVDBz5f7PwEVOLeS9eXFp1HxinP7ojfVLalfOZ6tumxIJ0lPsd87uQWSnvKr",
-	"Xvbe2g419x7EpRnRvy26yd59sriwm7lmKmYAKKL4H8DLOizFbvOA6lXLuebIY0OLOWq8uQfQZBvmlE9Y",
-	"FhIwz5nhBihlb1lWm2pZwta0ULI9+KT3ef9W7i9QA/s85QVTdjULJCnssLfmYpciZ0oZzRtuNtH0jqlq",
-	"mlIMGTCAMVW1CWZUs31tNmPVLO+TNahvwjJOB/iCBVNTOe6ZsWFOC8OouCBDKqTgQ5obgTqJilLU0L4s",
-	"fuHU1U6zi9Fupe/CGLUFJJY4k4Z7JSC22lktJ/1fuIqQPzeGbu2PpXexukj3fjBaFBREbODWavFHNHxe",
-	"5gdgK505YoGPc6r0wWqyaG4nLKA+i5YdYZOp3qpWMehOoE7L34RiFiUNEoR755LlbqaRdlYEu6p8sRmi",
-	"c/jaXlknuC4+vDq/fvWyl/TevHt5+foS/nz56pdX+OGHV2/P37x6GRVm7fGHc0F4Fqorw7FU7AwYlLl/",
-	"akqHDCx4UAsqpWpKtWaFecX/9/fz/f+i+38c7f90MDjd/+3LcXJ88uP9/4ixDauvLJIaFcOxLAajQk46",
-	"ykr7Cy07Pn8js3mUY60vqbrTttGfButoCjk6HDX7rKOTLafZmpP91OYlel3ICTlOyL8dw/myDEONXaIX",
-	"C0zbrdNuc3MlSe18w7NLApdTjYsHC41eESSkC/jJmne4QWv1XXmVcW2sSJtuQIymYQYB2+7IqJnGdumo",
-	"BNVotD7OX22MTY+pIGkwpbTjux09LwqVEWPZDR3enZnJT6TS5MUz8h/8L+jtucmpuIvK9Mcj68U5T2hx",
-	"xzLrkYdIxjExsp5oSU6evzDTX81RH0aKS8jsZUFHqyVF0wuUmV8RCCViwJbcsakGTfAfZXZrjJS5dbmR",
-	"J+8v9o+f7p2ZIxpzcUts2NosDZxFxmo2CzBfGI0SBMw3w0ORFhY+XsXP7tu3/HIylcXa/iKz492Vt9rp",
-	"3kNY4hJ/d3x0tKjNrUX1DdKsqNLO8bdVS//AFMRLmpKygM+7LxJWZ18WUVFDn8N6nobGCt28glcuWWNL",
-	"TAXyUlIXX4aowIB9HjKWsSzFyBd8WEXtJkzD5TmpGfktV38oS2H+r6WmeVxTwqHfu9DcGsQXZ8jna7Hg",
-	"ZsSx473cDmUuDG4v/JJj/GAGW5MtTpnIDIezp2wMTioI+0yHmtiRF3lbd2GzbOdWxIcWZIl715IdqC5E",
-	"JO0pby5WOUNvWBaFWTxG57ggsshYAYHDSg1Cihck5Vm6uCXuleuyuxgXWFOgF+wTX6JUHnml0swRvbKY",
-	"toBybq+jivMQX0LlRqgI3E87qTYvfrRCF3S4RPqg+b1gSr2bMnH+/pJkcli6/Jn62+sOpn8oKQ4+0Jn3",
-	"rCc91Giza2dnNs58bVtlmefqrff7ck0yyRRwJ/zFY7imcnrDItGdV5OpnkdCB1GOWbBP8s7vyOL6Ehfr",
-	"NG+5kYUgt1Jmm69ODeV0ZQTpCh5qjxtdNyKuCVFjORPgG4yuciaLOzDFH+Zas0EmXEPjre442r1ptc2O",
-	"3ZuXgb+ooZp6N9kaiot923IXW5UKuSq38mwhJDWjFWGtPPggehwbxnlM0emb2EgLwbynW6YV4Tp6tJs4",
-	"ypdERcENVQoBOdMZy4wBZT6zgcUw2GNNjYPtXuo7LrKuR/sf5tkFp+Fi3CEaWyyF5nnFIew5bsffP5EZ",
-	"cqaVGxPElLuF7BaiywsRO4xu26hmFULPINvPLh7DW52ODuSfU6kLFsstrMUIIe2/KDhT4O47RnG9joZh",
-	"tMI2JcPsbGAJBkHZ9gqPa8zVGzJCdZUbjeaAFPncKk9PXv5ibOiOysXOIr9Uk4LRPJ9DiJfb0K5eko3R",
-	"JI0rbVMx1lKAap70iLwpCxA3hKL/myhNC82yBYLazg36Rh2VwJ3CIFMtpSvMq8cTC8iyEgEhKTtekdRk",
-	"XOzWtYQoKhbiOfumTtGIxFw0SjCxHMj01qh8kELsgpVnQCEQZMMcAU3Sw0/Hh2a/1OEXu233h8FaD7/w",
-	"7D5inmwnjLxpnLNrwDJGI+1xx2Wb/h9W7tWX+7OcBbniWE8FpVahtyLjBdoGv5eshNSEoZzccNGSmuBG",
-	"3Eb8MgzdfZ/Ry6Y8jatF1ClFivKM3DA4CDmySpk7CFUO0ddkiJPyHP4oBaSZLT2KKx0vswLlJDh/TOEO",
-	"h7QOAlCuFSs+wZCWRePfgQZQMYuBm1VAKzavyVIQFUOW4woyroa0yNrIiY9Gb6xUjhGvtdy5Qvf1k59d",
-	"4rdbwtXb8/dXP7+77iW99+fXFz/3kt7Ht1cf379/9+G6JSBZFREEAU4sXTBHLgWL/wx9mVTFxAT6Dgv2",
-	"D3BipQmZjec1n2BOxd3AegZd+jUXUPTlHITun+gYDz7g2bIJxT21fEVlGqsiBLbUMiGssn1tWdoSy9ft",
-	"Qwf3LzzaOcMIfrQ0wag9tSj8bfwuVreP4g6c2Vw0rNstlCZ6JquoyYTOyUgWt0w3rmuVykXzgtFsPpia",
-	"SyTQ1StGOR+i1YokET3BV5hJ1Ur9oDbJAl2UtiiFQGZYbSZyMs2ZrjOO6gpGB3ZvixWigQ3XKJ5xqenE",
-	"iNCJKz6gUMwsFfOexTHP0VQgKah4A6d2KPZ7Svrl0dHTIda0kf/+3/+nL1ImsvozUC+0d9AXiyEmqM5x",
-	"Qna1zWzm0six7CLLGzNq9VzZhK+iFArqwZCMKBkWVI1hGS3mQMvMA8UDjniZ1ywY+zF8ZVNamK1fZilD",
-	"HNVlRWr0d5UiI1rWLGb8ymzOi73t6ft2fuuftf2hljIfDGmeR5cGez4yJ0xydkuHc6zS/fly//leJyN4",
-	"4SasP8YGRGRNrDWMoG782fMOx6PXNxUlQjg82G5bnsK3SBXxA4/Rd4R9JCEDsovwexY75EVWUjuU4Jqv",
-	"NK78nm+Wc1JjnPEQ4fOjIzS94n7CDXnpA1nM1q6w88ai6Zkxc8c0y87IsTGInh+fLFm7o9ZoTrB5D3he",
-	"pMzd25bsZDP8GaXGCOXBHJYSxjbssUor+G4NMr+ETYLoHfmfU9qac1yilzZ5ZpuxFup5aK6dEUO2N6Um",
-	"qYVkSUHtGnFB81ALtN+iTbauPviaszwLqtXWiKkbfRGzhmaFNP9Fl46tcrFwHnuxCHLM6ruCCrUERCH7",
-	"TM1CjFmFm5wmJLWmp/nTrML8vzAmInwg5SCX4jaN3uORWePiiP9+9e4tmUojOAtkDzfslgvrm0oPjc1m",
-	"Xn4I5aDw15TqcWpUvtTWosUHDGqcFrfMWApMDLGKXpbaqNo2Wm3MwdW8A5eT4D5Wg8Wo7zXPGab1xudi",
-	"jWw5AqVjxM0BQOaYU+gKNpVGbFkTqCFdjN47aI1QoWXszPS0k8KE/uDtvtMCVjgpuDSSUKVAbxYj46OR",
-	"jzWsgjNANAP7I4kk0F56BFXLtv4+Z/QTFHcoTM4zVBSgLSwGOWCIUtBPlMNeDYql3ozAj5JuOU6Xc8HU",
-	"AGKEyzIDhDS3Dyot1YZaMI5kJLXe+Vh15eXBUR13+2xUx1/BxElYJctiyKqy8fukJ/NsAHXMsXIb947E",
-	"8jabtd/tcGWRGZETd6pjgIzbCJSdeIJIYkcdve3TOCIF0iL49rpNFN4z0EUphtSeeSTet2qPohzd/Gpw",
-	"xyKZdm/N+nKuWAZX8Me96O/xwAZrOjLsr2qwJO0GpK7igYgztT0z205kfTPA/rAL772CRx3vbWr1ayqN",
-	"WTPu5Yg4ccX+/kSDq1OXFSE7X5BMSUP6OSpepMJ27ttg/XXm2GRgjS2JnUl9u2NEFyepmqRbrkZcirUT",
-	"L2M6BnChG6nHRPGMKXCiGbWjFHzEWUZgD53Pn5yjGTFhkxtI7ittTTHiDEUdhk3NZAPFY3d6xVIZGHCi",
-	"M1IatuJSh+ZkSAUk8jLchEap6UK66dEWxORjT6ddjP1ak1yJrzJ55qo0usmHTkfbKiSq5KqaWK6qRp61",
-	"1IwscrQWb8wSj8SCD2GBZcUu78+M5riaNpvXGZLyLo562NHU/ZkrLWNpeGOqBpMo9l2l3Np0KvMYahOM",
-	"YHzaIgo5aLa4fptTpePuVVsiablkQiyhV5EMLoZ5mbXQbqum1921YnclyLWN+lduWtABwb+CX9b9KzLP",
-	"LMDRWRvoxabu4zWlfJNCQoHktyupqKC+4uDwlhDVmzaL+pwUcmYhfap0vToer8Ou45rkkJoY80l4vr+F",
-	"VEkz6sCOGleb5UyQG8ggM1qJTbivBdS8hK7iKWDwGQ6ioGCLTFhhy7kMK+icLhc4BSLUuE7qi6YZ1Ssx",
-	"i9645wyhyJytfh7O+oN51JAjFVzzP5bZxh//7ejo6AgyFwFdY2jYsqinvgbcIsooMN0LUr08sxAAj1ww",
-	"I/eaeX8b5ft1ipGMubgzpNdFUK2pJgc/6M7BrqXML2iex6glyP3bjqXRRZuyBOLUqW3EjupaNARsgFTt",
-	"hMIkPH8+tc1cUM+rRDt/T0Jabk+xa7CPGFOEMjbVrol3qt5a9AbaL+EOQKbKYiEJwBMarrPMswiJqeXE",
-	"cTIzL4qczMhyawSs7U5EnNxF/9/aPsTOL9pYwW/VpgN9B8Ih1d54xaSNaX33rsVg25v+xYWd/+f0Ena3",
-	"bUABAAx6pb1wjyU/aE7zfD4ohSqnaI8sA68yP8D0w8B2gxqg+Nm2OOaCk6y8c128cd1fE3HYLfXJtXis",
-	"ugs55Grog1oUdBHLy/qO4n4j77MJPUjx41rTCeTW9VsHzryNyPACt/9uA8S1E160htfX09b0aTYrRa0/",
-	"rho3Pul17J5d2zX/sg3+ZRv8yzb4irbBEhaB8Ixr5r2s7c1yqOiiDlzy3GKHOxyTFfLTD7tyPW1J7l0d",
-	"fh5utOOVXBfmpInXuUpzqOBKlnq9qm1e7zxbbZ5z7yx/w/9yFub72yDKdmqEm46vNf1RTbI6PooB4nxz",
-	"Uijkyku2fYOoQJC9yH32vTXVVAW0tTqN8QFsvXHLl3D5bWlNNR7evEBmz5dcmU2y/7rdmpZMr/UprCO5",
-	"WN24YBOJFnk31bhtYz5YunbBnlJBqw6qFFeaWnwiTGyeK80m0WzB8GSCd1Vwy57WoJ5K8yFreU+1bWtA",
-	"nZBRwRjBpYHuW0M5IlQFiAj/fvXubUIyNtVjcvzigKRf7m17GmB+ToEzG4q1LdihAktboOSMqr6AOOcM",
-	"UBsKY6AJjDavg64SfLuv7vh0X05xufs29xAXa7trRMBXvpIKv2Zq/+4qr1GeZMRuxMZF2FV9QKWwbVbx",
-	"bA7qQwBGtMsDWxMjaR0Er1ZIrmBX/E6tSBEJt8SIi84A31f8j6qIbI0T3mQvH7A5ATiZxYJeY0O24YhZ",
-	"2ODv1hFjVnJFP7FtSek3tLjL5ExUKSHHrfI6hnS3uE32y3qTLgAR+6krzocspmMqWLYCAsXBuZEZxH4t",
-	"HinktaPOxzKurQ6QwQz+vCkuylKYycZRur2OHl/BJ7SY265GF2PJh+seZd3x0RTyznSzNGrYtiXPkSwW",
-	"Exse4FJoz1yIL3yTKokPry/IT8+e/5nYhj9Vdx7M9LVKB5ipqa2dGPAsrXfaI0OZsaCLRs6VZpnZkEgc",
-	"bajLWLruUpRLQHtNEY5jAOUUtIDaipmDBZJlnlkEiS7MuUOkym7ohQtWtQBM1Yom4EraFkZUEy1JJpGN",
-	"YYdlDG0ckLeg3a0srUDvOzP/GEBdhWrbNw8ANHA13jZO445QOjB2LH/BejN4eYBf7u9ti3Or4uWsKGTR",
-	"OhuAB4DA4QALfdKEMMB6cGQ2gqSRoAinoy0elANFZpU7ANUOfAfBVu+DvnvxtQB4xGBU5nmabEqfitA8",
-	"l7POaVxTq2p3S9UHxTyCmAXTR8gd1FEtSQCeNOIrcLU0PWtlI6IpctvBMpZp59F4sjEl/NYx1245Yw8r",
-	"zW7Mx2NRddtzK19swV3b3reumWvfY3z97V8X7eJjFf6uMC8qXt6iZNC8BM03DduZxWOpW0QNw41zLwwC",
-	"95ZQwpqSXR5dfAb+2HB8/gfrxDXMxEsx4oKrsdGf2JDxqVb2wGln5PydtMIK2YR9unE5Y42yWui2a2+s",
-	"sKZ/kfZ+vr5+T/CBgzgGLtc5a0PsyyBFdyaLrMXhGK03T8tCnN5SzcayVOzUyqlTRAYxL4W/WNqhhYmt",
-	"w4c5BoX4HsfMVkYGN3CJPncRLUeFHCZsmggLxubY2GAxcerXzTzYRO8Mo7mhNJYN7PgA5hR2us+QGG94",
-	"lgEwqpB6AOK6Bo4afopNMGufUHVX+8Ddp9pDZVH/AIgw/MBhE9c+dCI4/IwJXcxrn/heSOGHlZZU+7Rq",
-	"mx5+7Ap0auP4wpTw0yCu0HiDHssMPrLyPzh2ryXAAfiMi0ENYW0sFdhmpWJZAz/P31L/efXPuNyBsxw0",
-	"vgzOJuB1wacuLF3bvgBIqOJ0/h/VePhvcGn6UwogvapjM4akH1iYPZuFg0DDyEEugVz90YaIYLXzDr8A",
-	"UqTFcMw9jJg7bdstrXauVbk6/DCYg9/N6iOg4ODfjmSCj6o3Bx9W1yj4cEFpDmi9rm6iTVVTNQ1hUc3w",
-	"QXgCnLeC5gNQ1fGWh8erZWGmCgcXc4K/hxE2w/WotpjHTBYXSDg+Sgijw7HtTAdKNHSGBMznMxQ2txIr",
-	"Lriqshc6GQv1mM4COHJ3RA/fKGoZ4PF56NzpGsL0/p4FVaa7ArNZlMdj+W6CurIueK6WxkK2+Ftc20N3",
-	"uN7bdhY1MHWbRVJ3QZWURoXljAAZtxxXo0UqL9gCD40nD1qQacNHflBNEwes7md7HYduOsAWSDimQXxA",
-	"PXNF30ijOogKQBgPaeZci1TdoSMHLqeD4GOGt7DMX16NnWV/3DsjlGg+QW3QKIhUkVyK275AexOjWhnP",
-	"EnhflWgsWIW5zzMstIIuUEAlsRrKAAHS+tg3QxvbHQq7l0IPmp8HSHnYWzojwsdzLSyc5sPmIIUqJyud",
-	"znXWAcnfnjjdK4DcTraFwb0Wiv1ZA47S3JJpUYqW0vzvA8neg6E+6ID/hYf/3eLhNxB0H0QGFr33Ye/4",
-	"Fz5/PAHwkXu0H/hRywcyB2f2Pegl/+pP8K/+BN9xf4KWC9ymGtVYaf0GNbTLZEEfjrL0uiJXv9gNTbOh",
-	"E8TtC3DLbNYzuhXiazx3feP5JyYI9mw1BsiUyWnOWnJIH6EB9YfqNdvpCo5OrXovsm4sDW/fAkv7d99A",
-	"Fdh4Lod3HlSdanpDFSNP3r0H/Of2XXtfQEZnY+fOUGg5Vwwm+a7ezqAXuWu0tbDs9s3ekLZwBMWGUsTc",
-	"T0+Pmua2DwE/tZUCyxoiLs5V5rkh080mOyrkJF4rcO2R32uIa7eSqeVQNqsbOfpBf1u6nnh1Q2s56s9y",
-	"RiZUzCv4kln3fLktgKScklJY3/MmsqYqY1xa/fABvPsLu7IcVeNNDQyjsiEbgOlbK3oEunHbuebud3n8",
-	"nxknUXWhbGhEoboGbrsokkBXXot0HQ6WTcZ3QQjQWHgAI91xdqVixSAAhe0mg3xN0WqMSDllArADgkQ5",
-	"8DBCywtUYqs+Fx3CxwuQs47YA0JurKsG9lNtbqUyLi9sXgl6AacXz6QNAaYWLcj18myR+XzzME0tubct",
-	"IEut+9nShKRCnHbAkuBELiCnDPuDhIYdV7bpB/xEFhVi9Sqc6lhc7Mr1Om0mhubsE8vP0Cc+lnmmrKnP",
-	"lCNx7mCnj2qtgmytC7r1bJg13lnpqoo3PKgFCS21HBSlaK9Ldi2arf7GbVOVMRUZy4gsWwIku6z44GJI",
-	"C0FbkUbPhYSpS8FswiqmHBolVoOf5ac4+mkXZ6TdeeeLbFdWsIeMvWNAlh511uktQBJOZzkjR10vXQya",
-	"NtJfpLWBx4RyUSVQbctngCH+9ubXtTIZtzHwI/R9dW58vVFsdF1nTDyxaK3my+s7Uap0AIcmsgGebOUd",
-	"se6SWJuReqcQm6HUGL4SiZ5NLFy+mpxtUMB6xUouUf/r9A/ZbsSiwSQ27v7TQoXdlrRITG1VnHEo0AZt",
-	"wbqXHFy8w6NtL+jEMFeGBZ1VPFHPJBnTTwxRf6yRWKWocREoaeZPnrGBIfBlUnEbZUxOwH631Ut2AZvU",
-	"Ge9MKdiMcW9+B+7b92VFS0pHr67FSUWv44KxeH+Tqt+e0zGtLod/8Qx5LOUaqjhkMeBiWurN+qEEiD1L",
-	"gLSq5pQLoOvNrn0/1JJD35xfvu0lvauPfzn/66u319EpXJtruKiAugS7qI1jcyOjCpPTD+TE1sLUNQVz",
-	"682kb1guZ6BBv/rbfmedYZPoezC5B+kBa7SK6lBF8XbXBRH+wm1VodkQpZfXk41RwbHqSrgvSS/I7Ixs",
-	"Y4301lNMDJ1vpJUspaDzGiZA1zzBB6sOKxuAbeHMcOi2rdyGdAbW892KZjP7jeTyUta6BrXFQ2cbEkxM",
-	"yML1X3jVh9cX5OnTpz8l5OP1RUImfFhIG5tJSPpfKfpEGiw9zApYFEEucNUowV6b2ddjb20Ml2uSSaYA",
-	"1Bp/8Ri9TXN6E8vQXUsEFeyTvOvUsZUrcitltvnClHOLLVXy4KGtCQgcc0FQ4M41uH1w1LV9id5UQ18b",
-	"8f46QXUhwZZjXtBzV8bAH/kAcLjW3dsKu4dr/v3ye4dStS67vy0n8cDPNfusw84ibTASMf3x3ZT+XjKL",
-	"mjzqiM0l6GRjP4QqJ0Ybi2iUsasMIyXB4qM7WhYRtv+tNaXeoA3VRh2RV152s13xjqAR4Ejr8ov3AW47",
-	"jI145BoMJzroVliLoaTvl7OUxcZ9ZNmD2siy1vms8KxAIuNjdo4FGopE6cznCcnljBVkSBXUClvEwqgi",
-	"am3qbjb0YqV9NL+tcjRZnHNN7xhRcsKwYa2Qs3Afbko1D3IBK++bmRcrJrZznKu6jO3G36o0zYbOTKf0",
-	"huc8ary6kgOuCGRjmR0TJJPkhs2lLd/BBKUCUwHXwxBBl097Yjf3Ce43Jc81dG1MIH7rmu22KEKGkJdD",
-	"KAk2Y0qTCb+1/Q24XpI5suhXCl6+/EqHWGWw2oX5JfUziN2vX52ytg2bp7tYctK/u/heATrm17GR3Igr",
-	"I3VDNSGl4L+XbHVcA962dJLbkDPVyX2nwgb0mWFZcD2/MmuyYHmMFqyIsVdI8jTz/auDUqhSHizqkWG4",
-	"5OOHXw7cXQCPBr7Rjz/Wetq7v4ew/0gujlS9HoUKuWF6xpiwFhJUFw4lRCsw0+cUrjhjU3SKjxjLbujw",
-	"zj0/K7hmZkOpwB/8AM1jRQKlG1r1BVZ/KaIkZpVgcoHN1yYFo8MxU/7nhH2mQ53PoX4Rix2rwQs2lAVk",
-	"qsxcTRdO0hVF8qIvfI4SlktmciZcsdeI5w5ty6U79kVfXBtGnckhaNDO+z+UQhd0qM9sLADYuBkGunVB",
-	"6jxI31smWEEBtauQE8L1AbnMmNB8xI1oVOVwTKgicJZQGkKKMmeqL1yCMVP8VsA89smf/vRaFpM//clK",
-	"1AR/tncKsKeGAFIl6B0bGAGcJuTj9ev9Hw+I4VAYUXIuI/Pox+sLrEkNHUeIt/Rf6QF5Jxi8tS+IxayZ",
-	"AvA9pOJWxtKPxliyaSEZMze1cHW4T0/gOwTo8vl9FDr93UKu/hk2AzUfKaY1F7dq78AMeE4g59BlGRlR",
-	"jsCuY6pIVk5zANRwGFwJ0QXluaFJy6y4gKJ/3ADDu6bUXE+iyqKQt1Rj71HzZpiHGTJjbIoN4QV58cx8",
-	"9+zoiKQLsB7pGSTCuKnNWJ7v4xOgemFPfPPrk5MYXhduOdC4GdXBdpmjQ+iv9IB8RClcocSJjFjJTKAp",
-	"PZnSgk6Ydri1QET2VeqAXKI8xe/gvhCJDEK/eGb316+L8Aw5x5TqsSPuZ0fPsGGMIndcmFtgaA/7Tznq",
-	"e7oH74cdNw/bvYb8G8U/sQQLmDMPGkNQZRVZgKOS/vXVNTn8dHwI+Apm8W+xupJwZSbq+8iYKzoyl8c2",
-	"duCKWPgOeL85jRrHMcP4xg83c/Lx316/fv3SP2s5ADxrV/caUV78+p7t+SsTAvkpPEHqYGLSocxYekBe",
-	"Aduy7ZRcyVwd4ykJqsB+gOWZE3Wu0IkxPMxv/n6+/190/4+j/Z8OBvu/fTlOjk9+vE/tLKFljpvi871T",
-	"YIwQ4HCNcpWmc1UlbJ+R1MivNNyxUuRMqQDGzpWVmxX5w1bVWf8Z9yLATsaHUN/wj/245zbg5OjY9vj5",
-	"RQ7hAth7YzcvqIu2XP+zGa8CPlSGE9oSI29HnBwdmV0DGWSbO9piXNtbGBPV3M+eHf1k53k+HDLlp3ly",
-	"ZKgJ/oIdJCgkrYw1LMbMFBxxANRVKlakBBGL0LYK/w1ZhekZST/ve5ijffhxaiZrWDputdHkzVqC7l9U",
-	"3UEGxwExFgHsbm7oRpZa8Qxzd2FWPyjiPYvEl4mwDODmRq66X0hthoS9xNr+nA+ZUKxS83rnUyNQyS/4",
-	"BTk5OOolvbLIrW6gTg8PZ7PZAYXHDmRxe2jfoQ5/ubx49fbq1b75TRXhqFSGoFTrtHd0cIyPySkTdMp7",
-	"p72nB0cHT23zJFB3DsfQpPYP8/cti4F/CEJzToG/pIfGPPsjhUqb42eg9rAMwLHw4FAmopnpt/gy652a",
-	"d9t2uFDsNZVmOWa0k6OjBsYsnaJw4VIc/sMamqh0ruz4iiOAbtUsoiZcHWBQaURt6UfsVX5uhx6LMdAT",
-	"e6d//y1w//UulYX4k4a4zUZ9Yv+TPIEN24PEtVsF/gUP7L5Aob3TnpACXRK4va1HgTqmliUwqYXSp7UP",
-	"5Bf+iQmm1D//kWxwFBOmCz5UrYfxvgCfBittuz722RVmwmH8aM5CEgiBWOUNTm8oDS8CPdSx4NZDOwNv",
-	"CihlfeF6ERi+SVF8C1Y4FUHOLD7+wiG/setYecZmFYfTnPLG6TZNrft4TQSMsv3j/MBoZqWkW8e6J2m5",
-	"34Ej3Ja71f3eXFi7498V+Dh2dnfcOPFNDwyinW17aHRRBQbAAw5gTif5Vg/gf5kXrnUAbgprkfdX2On/",
-	"df7mlw12umA0my+R5UbXCeVGYvjRlBa27yjuigdhBztByjtlFGRQ64x1j4UHpVCV0Hl+9JSkIZwoqIJ9",
-	"kX5gupjvnxvTNK0F5F0+obEBlZbTqf27JtSMkjWj83ahFud4Zkf5V5VrQyq2TygXVHg/Bx8ydKxbi1ht",
-	"IuE+HR+C4nxoPfbq8EsVN7s/DCsGo9R07WwEa3BQVdmSy1+ZJhDxRzdTpVRDt9sXkStvpJ2tyVPn6hxq",
-	"iCAH3VrgrQV91SNYXaZ698nKJ+1IDkR75fN/wUqvDk/CRejy4Es+GikoP9wdAWN7/xgFn4Mj1nlmx/jg",
-	"Vgi6cq/+/bf7uJy3wyF2m4eUC8jbPtBG31hhdr8uedgkaoBTsZejCkYdfvEQnDy7X6GfWyRAhczqABw5",
-	"6SJkaxqVbC8rTIGdnXyF0xDX5dxcH+PEKQlRFOwJB1HAlkOGssK1z9gtvMshHwagIxAp2XwkgGyJkMsV",
-	"0zq3fnUHeBJgFxYWOVAqD4FmJKL1QiZkLGdAbzK3iINcEZ6xyVQaEjklqSqHDsL/iffD98UY4ArRZw6h",
-	"61vJoD884omhfIb0iL2EpM5n+gSLwomQGpn3kBWachG8h4lMEXze/NIFMmHwvvALu2FoA6UNEJe05VUH",
-	"5Ny6dFH6g1v4J5JWuLlpEtCRbx3TF+grq/YWfhYH001jukRAArV7CSL3LzKbb+1KnlcjOaSN+3pQyzYq",
-	"++pMwTdXwEj+TjnEFZ2jq/iGQTU9lD9vxC9s/fH9ykuP9LCjC39hzP2M8AngYGuWz0OAAAzCVehANiAG",
-	"t/YUPQbgvbeRUdTyPOqomlrfNdeE3lIu+uLJy1/2T/YwjAQAgnQI7onhmA2tHaCpukOXeFAE6QS/ByXx",
-	"LlAfXIO7l6DvHt7UF3WIQsJH9RzeBFV+5fJlzJsm9I7V6niC6nV/6Y2eCJmnWe3+90WTAWD4DJt21m96",
-	"dcuTZv08NqdWTONPmsDg5geCuCz1voCKHXiyBr0d5x446q45B47ylbiGHT2qRLpNPwupe0INzUco3EIm",
-	"75SfXBTShlwqYWRUMbojbmIzh3bETf5SsQ63CsCxOgVcMbO5qU2rShO004CmD8i5bczceksIco4zQv0d",
-	"7IvYJawJYSx5jxrldiN2fBUamG3fqABNfKkpsOkdk/xfORQiB2BnQB0PIfcRz9m+jf0dfrE1aMvMol+9",
-	"QQQ53jMXZqNoZuZspI2Ci+b/sz1rMUUbT8SNpgAuaocHHIJSxY8YZ/s4ZpPZHl8MK4jtUdHRRt7MfLKd",
-	"wgPjCTMGWg/eKB42sRAyV+DxxEy3mbEwlKXQkBDik2DQIwnZONB0DhMeMN2mPaAF89khEdgRWggA92PH",
-	"BPALVy5DC8aD45fFkHV2AeLx2zN0PrnDLxUa6P36Isv1zbcSy2VwN3SCMEsCnMDzWpaE6899SjBfwnXg",
-	"BgXUfpfYDAPzBKbXuJQKm49xQFLXNSLtC6vJqVreByR93LG5LYM3f4UpZHIm7ORQS51D9pNXWzCBwTAq",
-	"pAagVcyumxreftAXwMEWmuwYbTJX0kHWhDBioIdKMA8Mf44JUazprXpb70KE1lq5P7IA9aBrbRFG24L/",
-	"8ezPV5kxpkjQY91eL+8a7yYxo87wCm0yDvkea6qGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3oTc7Q",
-	"WPxp74C8t8qJRx+H555AQuYNy9EN41st7qHnSUEvUJe+6RODOOI7IwrKD8q7dkHQP49qirgjV97p26C2",
-	"Z4t79RKRp3ZMCjhKZT2GvNae7iphGxWRwCgWGojVGUXQlZdaHLAgZgLM6CQuD1v3cXu31qPKxG9t2NNw",
-	"5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1feHS4hLCcsXIs6OnJPXN7tIzQofa",
-	"WAPwc+V0x1HBWD7H7q9Yh5QGXl9IRfbFSEEt02lf5Ix+MpxCj9nE24Ox3pIYEUFQbJK6qh5w8dR8Mbos",
-	"hDES8Hv0ARv+YX1CxgT1UKA2yAKs5PhoL0hCB45jmZhjnAkIcGsE3eQWne1o74BcYXoNSR1CUEpm9I6p",
-	"vrCoNrYjifLNDFolc3jZti+Za+BHjyyZu93xx5TMaIo84Movk8yhQ8fi0q+vDzd4RNSDY4xzvMFjw8Dq",
-	"btcfVASTCownbK4hR8QlnCUupbegIpOTwFdL0VNL5Mj7S62BlZInUF709OgoIXXUcHD8mBHtj29yObxT",
-	"aHJATYBhL4nDofw85cW8KuGxG0ZumVGM+0KwmcvaQPeQzy7XEtC1jOmfRGBN7a03NqFhhMEFlaMRlMrZ",
-	"SQa+jVNycvTsoC/OK58tgiw59lT32pphPbtx47eyMWwbDxtgvZgW1Sbq8IJd2LnDqwYkf2/Zwo64QNgj",
-	"IMIJ7GQy3CbvJayD6mMbRIn1KIaMgE9E9bqATCz9PwJfsYuoyHkb0aY4kwndaEtTbCYIr54bs9+yiNlY",
-	"5gHftUGZqqoqZBJYxGosU1pQKNiaQkNKW1RwQC59PZUqJ8ApANvX0bMVnpTccuyqf0DAT2edHehO56NR",
-	"Bb8AA8RuhVlC5UVTa6fwdM7IucCSv28j0aYJaQ+1l0uzbuyJW+J4DN15Vse09FrqpAbtv2sHYyQHZ8PU",
-	"tHoGk6uItr8C4QFfSeUh2o08AYFGCRaMgqilamhlMGAfJ4R9HrKpRiGVainz1L+2LxTckIJBceQNG3Ph",
-	"UpcDTw9XqmS2EhIcUgckBXRvL5KfHyXkuQX+ZxzsPRcU3nOeUggHm13uC/92CR9UmMwp3FD31pOjI//r",
-	"oLuE0oxmZxWCOmj8FBM2sXbN1pJ5X9gN6wsq5s6ze0AwGzfjQzDug7q4J35hWIeE80mqwfBjHA3Lm56d",
-	"nBi7AE4PgcatBdQXx8nR0ZGfOugoUtyywmKjm7vKRYmpLLWKYijcfEWHY38QrjZs0WOhSQ4xrlOXVW9o",
-	"XxaZUREgEC4ScGWbo8dQs+O1iaUnpLmqxjVsYABxOnMYXCNXrd+vA3KudcFvSm2BZW/m1l0D/F/cYR1i",
-	"AXNNbOj/Zg5dSfvCmEJPzct/vtx/kQCTPrL/PHm+53fVrb1ePSpHFRM/cxgIXPuNAb+TOS5ZauT0VGR9",
-	"kZofDSSiW54SY4ikVhuFr9T/K6QwVJXndmMmJJM+0tMiI95U3Qz+leP5z57juX6G51acNlGDzAMuVKLC",
-	"XROspE6QkgtX8wiU/NPeAYqHKnenFBkrGtacsaISf4du6VQleInwHoMPCEPCxGdWp9yVK/uCTFnwWzBY",
-	"XIklVySFKMccTBpmxreiTEBvOrSVCtv56Mzm5tfrNCut8obq4dgbTM2u7+kBSe1vDCN3QRknNxzEVWoR",
-	"sEM4r6QvQGIODNscmIUtAHUlJDV80L5N5tnA/jPE9U6C+I7/BlEgCVVBT1soV++LjE31mBy/qPa+NeZT",
-	"RXZcibPouFyX1Ig1zkZAGmFZ3KmaApAqKrjmf7AsPUPLCFHLFN6EWkxXB+lR9rP049urj+/fv/tw/epl",
-	"CqRn9Pdzs6/Yuy8NfcQBQDl4meGZysVsFxv3aGEgK+DDOww2ncNYXynahIPbbmARNvlrPf2QBVpE4k7Q",
-	"m1qIfwEbtWNOitOu9DioCawy8LYcqqpixI6J7MYf9ou8NRc3n9t2Itbn5K8PKL2p6++WEomskhdElBam",
-	"wVfIV+y0asdeU/UgojWmWV8o+oll6KC3JxrIJ4h0QQALLtyzugML54k+T8hXLouo5ev2bcc3qtmt75Hv",
-	"VKO5XuQ6tXXR2+lluaZ3zObEjRlhro/S7q4LWj1LnTrWJMUnE6x8C6xR6uxNb4AmyHt8cUmNlhfMCGsT",
-	"cUVow0ospy5+i02yBDurDqPZroyMZDEB3cF2n0KrVc5ENQYYtUrzPMeiQCwSMANWbqs506e1jC4FuhIC",
-	"hLvbmXPBnIEK97g0tvFDfE3WHFjQFBuOS3gKrDp4GXSE6Z32AObF4X+ZF4YQZ3iqlmKPj4I2m89Xdtnc",
-	"orHxCDZE1fxtqRWBlPxYBgSO9tXsh6W33xn++5Xh354hl2eGDcBlazpmoyT9qnrnzr2nu6Qqv47VlFVt",
-	"42Mk1gF1GT5WeUN9z8mAxIKzfXQr1ZaRWDeXVU7cZBcLSoBtY0ANK69lwbJTnweEsRi0Mnie/aACwWgB",
-	"6NC3dLyHhik8hqIldbSe+vGxXs1OCuIKHLB8fFJCNN/ljNC+SG1TqSoPcak9s5heV5k05NxOE45SClZR",
-	"EQFPt+YTlvSFndNPJPXfDzxwq80tOCC/WrsxNkFLLwSbraMqHpp8VoUclkUB1XeB0Ay9kEbttVvUEM82",
-	"qdAwhp8v91/sHfhp1I1pI3fRfxFY0+Ch7gvn10hIWvUVS8PkEpDnbAoQl1ip03A7gCcCslXQ05A0t817",
-	"CByaVl8YUe2xZ3+MGpowlGcGO1KL/fstNucjq8XV8loSKPwm2iIpo8rhNbbtzuEE7M6ced+TbwcNIdTj",
-	"x5uvYLNqzkZOjRnNgMF96TmssbZB7KOH/jk7xs5qCIGWKdxRVBeq1mvdmXkntR/yl7Yn6q/hdd+1lPeQ",
-	"5ssd0GahjyXbMcmsRXF8lHTBqEwP86h8gbSTRGdhnooRCcuy7VrTVBY4fF90YvHgN1zg7qQrcwc4+t3w",
-	"9QCmf8e5L4ipH+eGZn++Dca9bJaQh1UW3wu71kg1XS9mkz8vmmCHX9yHg0pn2ajSxYvH5fm/H7ro18y3",
-	"YixK8YPC0C5g2hoFEXAoHfgzxEyNCu4YAVc2FdfXPvcFW4TlxDxAi96pxzVN2CZs2oq7al+CervItWYi",
-	"ezSN7avku3ZX2B61GgXyObeqx2iq7jbSWBLfwrKJjHoGdVDZhAubA6gYUwTSXM6JYY38VpA0bNGUWouu",
-	"L4KPF4y6k9ZsgWtYxAon3zuRzyEVVHl72A/W5vFrtN7qRjuuv0t0ArWkVJuHBBMDoxmMQvB8St02p6Al",
-	"5AKEne+c10H7+7bURNdDcbmaaPbsUdRES1DuWuG/V6mEUbUuLOVodnNIg0ebgWxU4mpww+FtA/yf1G5D",
-	"imVC9tb1BV47ICYEPhbg5Kf+9nkN8hlZceNClRH7X8S9ArbMMtAZqbrbTGfEYaAb5o6Uxqr36SOLFWzx",
-	"2aJEAhCL7THydZXIJbMEJZKqu29cicTjNVokktEaFzkUjIdfgIw71GpiNw1XMpk4Sw67IlhdTyW13uJG",
-	"mC/UZN7KqrDp/cX+jwk5fxn1D+Bk/C35xmok19/2ZdWRcAgtpZHYQXvtusj4xj3eTX+ccshNjmE9U8is",
-	"8zGqINcSnX3xKwDNUl/645SmAHtkJsvct2OvupP5TuzxgiG4lc+X1ADuWG59FWtoFTE/pg30gRmVxnBS",
-	"M5MblrizNap0Kdw/tsf5Dz2TVodfsKXQUqyb1xJwcKFOnlYYa1CppizrwuTMBYQ1HzEq6hBV0L5YGI72",
-	"cv/PIBF+RIycvkj97EL1bcKoUFYBtMrCjCpCh0MGOAEu4cKX+EP/GsjgsBWHLcDK52603k7LzKBmt43i",
-	"bEnvoyUa4HBoctuWUjwMBNvWWbvhqx2yzd2RXMDcwuyEBUqGCKVvvxsl3ysNVj50d8kpn1hUiYTIdaMX",
-	"58Fo33UMo1rIahM12OLHimcEQ9q0tjrnC099Z7K/NaQBYQgeFNpwrVg+SsgxiHIj1o+PXAEKFXNodQWl",
-	"PbS4ZYU3VY+fktQK1YGWcgBfIzgjJpFBoBwa2UEvL6pJemgGT1194x2bahzTaI7mjwOSXiCB7F9DOJwj",
-	"eACAcxI9nzIPqws/9ql31SacYQhFlto2JHOrVCQNKU4ONdP7SheMTlJsNGRzRsPBbKXzBPM3qAg1Hki3",
-	"sKvrC1geWlWHtTVAqVNqZGSKP8H+I2FT7OqdAGqUU3EHy3QLgaZ6Mje6UUGHZpVuC4WE9MJTkh6mCUn7",
-	"ffPfg9RWAh0cpCEa0wG5nskadU7oHKsCvE1r5gkz/gjIw9RlrGhIfOcaupNVrxjwTNkGXtWHtpkA4Edx",
-	"baFCoboprRrWp86Udq0FflB9Mczl8I488S1WEnLyjIxlWdjqOiFne54CNJTHu0ZPY5q56itwzZ+/xESR",
-	"cxT2tcI1cnx0ZGfYF4aZngKtwCmHpwrJGoMJFfO0Rr7nzvSvKuODKN5tWMVmq0fOFxBL49psu/ul4nmr",
-	"/Kq/Bl3fwKbFAmSojHPzavNl2saqdU02WdKa47dlmvWfDv9UZ+q+1e0NFxbhc7HVxyo1+ngHcmSZd6Ui",
-	"7G8/UAcAHEB4aIzj7d1E9qzWWA6/1PjAUo8MkHrwuNVkUoCYrbiM4bWG0wjCNXRQBRz0Cr0fXAsin1fX",
-	"G9wRwYsDp0RfgGrvHJ3m3RYw9SxEECZrXkdcYu06fnuIWKgzGkLYTO9oTZJHlEhqazVmDHqUCp14JzQv",
-	"AgEK/bZuCjlTrCBqLGeAJwkJgHrMJqcoOBCGAhhvJmcilzRLbH/TvlCCj0asgtNXVGQ38rPTdaGMdgkR",
-	"kDYaaLOnlpzr0VbY2+KeOoYcsJYLOhyz/QuU+6v4S/3h+6Tn9I+XXDk8mpXviPwkeNOVJb/99zLnw3nX",
-	"tzV/dp/0/nM/1I723019NvayF7b8ascM9aWlRstTH1OF72Bm+iksszADZJSNYspc2IIvgCiD9sAQrYpb",
-	"mC+r0boEfwPnu8OkgWHatBP4snPY1yH9XGkMLH1nEVg3/dUmbrWNj2XhBgcXM3B31SzG27ctxD7NqVgV",
-	"FyrYJw6+QxAo0ya0ZhXuMSaveSHBWsScaobGIAWtkGeJfxc5siBK1XsgVrTnYGfNe+qp9Q/VP96bpX5z",
-	"mofDIA2dcTkVm6sb6atrepu6pvsj64c17/xB+Z54wKxeVLaeM5vt+bm4euMQolEou63rkeXl6K0U7A0G",
-	"AnbJEmB2LUqEWV1DiTB7t0qwwjPwyqcx6rkCF7Tbc4uxcznaNwvehxWnmNHwoKEfwWlsiz02os7NnXBl",
-	"LP/EgRfUwESPyRuXYoJlnobr2OQDVR0A8CZH98dnVjbb2J1HjqhQCgT7rPsibB6JiJzBLeLWtxxyrj/v",
-	"nUXajd9SLuy7hVEBoAgHfDpsqFk2sMOkCTSnsDhG2A0XiMbSi09XsRPAOw54g2bN0JPfBY/dzINopP95",
-	"eKRJX4gyz1HRrzW5OUW+Cpff7lOakGfHJ/5ZggRJFOUAm2w24CcEtYfSHllMx1SwbGC3aFCwkUr7AjN5",
-	"QpeS30OsuJrQ4o5ZbCDUbgD6AxHUsQfL3AgcW+EOmx00BWoCm9Rqo3A9djy/sCAVSNCpGkttj7PmgVpX",
-	"4phj2ZAxhkxx+/FXM6kr+unRs4ZW8eFa+LVKIZIF6hLfKK+8co7g9XnkEn3s0BHp0tp7h3Ts6baOqpra",
-	"LRxQjd5mAWluZ+AVsjoCVyTt9/rl0dHTIdwOnsE/2Cl+5pQ1/LDfS5t6QxU4WK44LMk4MDaQIY4Lt+Zv",
-	"VpVwM7yy+90KJGy/36Vq4XnV96teNO2I4Pr4jx431JdCrKKmYzhAJnSk+VBTQlLFchThmn3WLr/HRQNP",
-	"nr9AjCfzwyPy3//7/5CUiuFYFoNRIScpwfvVF+5TLSFGAndoMe5SCUkASA71H0gpZp810fIWmlt72Dsq",
-	"PPLLSJbFKXl2ctIXqZPIAAQxYJ99b833F7Yw43NLpBEeOT4GwYiqRmqZRoqBvlDDqOq7+mKl5DXGodVs",
-	"KmYmpBUMmmAvvHa2UiGNWZHZF6h5BWVgGB3ETn9OO0CUMa/U2BnCWUJEzOgeLEssPg5Io6EUqpywjCgu",
-	"hqxS+fqiAjmjYo75KpgobMN7y3QQs46nD9M4kN0HnHRHCVz27V8n97gLCz7PshW5xzUGWtc7FtKSH8BD",
-	"txl267zwJavbeDHJNxe2O88yQt19XVtwdFG9DvlkKosNWqiulDIfp5gvckSygo4cU/eQRIRnyqIk/aPM",
-	"LB4S5psENXAs88reqVf10oSkNC8YzeaDacEUwP0By7cVDJCckRbsHyC5Uo+3Dz0tzoBnjyjPgXWZubns",
-	"AETOdwYmiAFEp8CnQAfJKTxjc2T7QhZOkAnCxSea88wJhWoGDpQb8XJBt6EaQ2TOAqAZ/s47Dp2gw3lU",
-	"0sjJmRXiiGxLGrnxapGzJv9eL/sWaa6hDe+QiV8ijX8dJo6Dr4dZCPRWIeG1sLmdsh6ctru7VkvyWZW7",
-	"4UVfnNK2ImXgQk6mtGD7VGT7ihmqtzUd1mG16Hc6MzeWKxV0HnZggGKYlxnDsHI3Na7mQHkGDGJC85Es",
-	"jL7EM28cutXUbk7MDx0PBTz4mlXhgEpVWhp5u66cuZWWOKOKKKMlInhILPhm+dHS7KBNqjDNfJybzyHz",
-	"2Fn5Nnxmam3zapLB0gn6CD0X+sWzXgQK7msb3TZeswvV5/5xkk821WR2Fyp3THppWczm/KazMG7ylL6w",
-	"VrrtVukKOp35+lCWE7Uzk754IMvBuppHs86+SoVNl6v6Cizq7++mQg9N7VLBsYxiB9aHj7S3en7f13NN",
-	"Aixw7mHQDzoGb53r9YMf9bsucQiX0gHp0y360eAYfRZFHUzvMeOrnWjv8Ivl1u31YVFnXJ2RJsbMwzfG",
-	"HgI9xY7TmlbgTrP3SFTTXq2F3z9Owau3dL8anay+z2bX/maVx7XJynzGHuJbWXd+ba6YK+o6F7qAPWx5",
-	"RZnE5y5B6eL7i/2fbJi/ngnAtWq2GrYx5KijwLphFm5H9yQncl0F7EEmxdv3mW2Opz19pcjuNyre/yot",
-	"sroM7t924rkFN2PsO5S+B/kTyxWQe0C6tyX01Lb1AYrQLCuYUpD//2zvzBWr58wTf00NhiyV81i3ZkuP",
-	"1ihfRL/1uLUPytVTTL/HPdttJ9r6IBdjyYfs/+aa9IuxRPQmRizNRpAlNy9A99B3WwMWvXJv/K6VVruK",
-	"1fqq28DHUlfdeNFs5d0gjHaqxcVUv3RCuUhrXApvjEMdhQpXS8eWpQUw30b+Kp6xgfmN60EeYHdXeLip",
-	"72cMqWaAb7QMAjxkgs1ZYk8JMxmHCoI1pyGYda3hVIgVUkFcRZpJbQ5x5VawEuXqQUwdp/QorcW/TmC6",
-	"W2/xbwMaa8VcjbZr5/u9AGQ9sH16m6yq42I7iIwdWi1dIJbfiVrGKzZCUEGnhMSW/yMMi7NOLAJIYhOX",
-	"IYlFEfaZQpfXGo4Kd4h7RmM82TvrC+oziY0Z1ERmNY9B/zUMNWOidg202fBbLNGHSlTgMH44WdTq6ynC",
-	"zBbsjBR0hp1Cmcgw5K0XE8B9iu/JCUlxBwJshYO6hxnzkO3yyioQ7/N0qk0Q1qcGW+TswTPIqjJqdl9w",
-	"BZ5syCNSmubM9uN16nKVD7mWm/v8pW9R4eTGpFQa+tWGgX6eGQFiBNmMcs3F7WAkiwEX01Lb9wpJSjHi",
-	"gqsxyzwEDDW31MuwFvRt112xcuC7p6CeLIW+fjgr3ClongR+eEwmIKlb494BYl7wgg2sQHYvSwkgmboS",
-	"FXP/flB90VA/w7k2XhAkUIFxc0DOfdZcBHIBQsgWcShW+Wp2s7Xq2onFIRWQBsg8tIwvrE4nMmN5PYHQ",
-	"i/Czvlin4SPZqN/jO6A828FNndq47e8lK9lgBGafmezzvaQptM9IHKQuouHARW8m3DW1DYsxFbYYCXPx",
-	"/NMVPJSwKhukrSAxnflMOteEI0ylq0CjAt3Ft+xlBVwJznLoSI0AhKSdnhHCAiLgHCsJoJR6SovKKTSE",
-	"cBdXUkSbTWYTrt878IDdmKzm5V9HwalAs6KZZ9g6eT21pqZbXGZsMpVQrvzBUskqNSP2k60n3nVa9wFJ",
-	"nc6TOpwgj/D1TatQsAJCbb/3ReyLTrhgTo2Sd0xsWDNdsE/yzibpWrQBgOwiWkrXItwzDYQGtjlxyPyO",
-	"2rqP4Jy+7/YjZg0dgKVhqY/WgMRtrC/vHw6ZaiUUAHVuB5i+bp4qr8rbLdYFVgtjGwKjEJyhLmmExtXP",
-	"5/snz1/4rHVPEsboNyRqHe6AGp/iQH1xw3Ipbn2nqwCl2uq/ifmqgqd2CkANjVqgHBL2rSR4KYDFp4Bc",
-	"5VSCvqjrBJDwXYo7IWeiDpPdimq9BGzaTGBXqJ3m3esIni1mPqPKi6tbBuhsHkgAMUUARM53g+5sz22t",
-	"i1RjuYdf4P+rsgNfWzgw13LPXrgGaO2JhwjCly5LIECuXRHeqsL6D8jldx5GNaNsurNrOy3NILXgelnA",
-	"kWAv85Wg275rrWFwzkOJ8cjPNph4EO183gqn7ToVfWtw2pv1wln7PMpiRUubV1h3Bs16qdLE9qeCCQZ1",
-	"4M76jtnXUEsET9ovCU5XkScvf7HJ8YJgv0Pz2r7AGnKuLVyL98toPmEt5xvvWbPjRlRfB5t5RV+qx+9P",
-	"87DGTS6tdln5rn0m8b43s0BM3b0pea4BvRG/xW0iISQBNtuc0huec82ZIk/evd8/hrbuEMsQ0rJ34OnH",
-	"x3EA+b8F6b87OlqfhNGS4I/NtlnBtnKstZOsv/9/hsc5V5pN2g7TqHb+KL0OtsXI5a/VO79rw8SvY7Vx",
-	"Um3jYxkos3CTt2KkWEDaRSR/Vx5cCv57yRIC/t8Zd07LSo2vHFWoah0v6R3jN3dHzN6//+uo9dXyluj0",
-	"td5W34MuPwsObT19fvlQ9l3x3J/iEx86SOqDAPkNmdxi9UjFflCUWL9B1ZwLJ7z4w4+CIzy3WaYTQ7xo",
-	"5osEr8J8kcU3nTsl18g0OCIVvM92Uq1W4qRvvBImzI8MMgGqyJdP9K0V5sRe995iEowYyyAhTIqFFMzg",
-	"NT7hO7JC5zdEwM6JhOocj9rKq0YG4bSst23xda95zjBSYp8JzysAVoycNrRjs/opyTw4LBVVKwV8Z/DK",
-	"AI0uvudB88ewCW3wCmfXRF7wocS0Em/tVLktQYmSbwIYmUHVjqjyCgKEr4tNAk5QbrRvGbx0zJWWxdzY",
-	"av9/AAAA//8=",
+	"7L3rchs5li76KgieHVFWT+rqS1dJcWKHWra7PFMueyy5a/Y06yghJiiilQRYCaRplsMR5+9+j4nzYPMk",
+	"J7AWgERmIskkRcp27/pTJZPJxG1h3de3Pg1GcjqTggmtBqefBhNGM1bAnxd0NGH7F1LoQubmg4ypUcFn",
+	"mksxOB2c53O6UCSdFfwD1Sw9GCSDgv1W8oJlg1NdlCwZqNGETan5LRPldHD694F9evBrMtCLGRucDpQu",
+	"uLgdfP6cDMxYTOj951zNpOI4UHPclGpNR5MpEzolc64nRE8YGfOcEUGnLCFckPPLi1evCBVZQuYTVjCi",
+	"J1QTrggVUk9YAQ+9v3q5/z159O7lBXl28uxZQsxf3x9//+e95UvpnvclG5UF14v9tzLno0V77v/G2EyR",
+	"+YRq9oEVRM6YUIRrMi7klBSlEFzcEioWesLF7bqzeHFFb9tDXmoqMkXGsiB6whVRmmp2RrQkN4woJjS5",
+	"oaM7QmEeIzpl5NH521f7z9behFcZm84k7MM7NsvpwvysNRtDMnAY5tCoUHNWkILNGNXmcAijRc5ZQWg2",
+	"5UpxKcij8+f7q07EEpf5uKKrGylzRgXM7Sc5onFqupowMqN6QuQYzoXMqSKjglHNMtyJ79feiXdMF4v9",
+	"87FmRXvAXwzFPjn5wVAneXr0OCGKjaQ5Ii3JnHJtRqvePpbFlOrB6YAL/ezJwK+OC81uWQHj/fLLL/vn",
+	"pZ4wofnIXK6OQY+OEzKRczMQDR7HZZ6c7NVHbq/rP/YdoV8tZmz/DbxddXMGIZXg43FPzmCfjnOG/9h/",
+	"x34rmdL7r7L4IfLMHCGQeIGPJkBjI5rnrPhOETkXhhkIQ+cTmhFKPtDc/ErYHXiy5kF/TgYzWtAp05Zh",
+	"njuivcg5E/rV8/hM/YxwylRU1G4mwM1zhiQHycAwtMHpYATvu+bZmoTYQYJvRL5AYp9QRSi5BXIvSKrY",
+	"b6mfwm8lKxbVHCi8a13SPPe8OrYbr/wG+Mc6dqB6YP1d+Asby4Kt3gY1hYNZvg03+LJ19+FiQsUtW7IH",
+	"KMBG8FgXFcCX66//Qk5XHAAZ4SNdA+O3G4xcFkpGCDAV7KO+HsG3KV5bw4VvGcHtxfv4570Dck5uKFzR",
+	"hMgCrioQDAhxknNzybkiT05Ous4LB1nB2J6znH9gxWLZFmX2mY49cl+vv0nP+XgcYaK/TBgsEk9dmSNi",
+	"Xt3hBdHsoz4jKRc5FyxFzkZvQKA/+vHV/glys9iWZDBgOKn/UbDx4HTwfx1WuuAhfqsOYXqvZcZQxxB6",
+	"+Tb9VrKSEWYeM7oXH01A7Vq1ffCD9ffuxUc2Ks0Mlk1JlTf01uwLc093TMI9eO0fXH9Gr8avqR5N4pw/",
+	"NSpaRfA5FagLGZ1DMSaMWqo0ozDxlH2csZFm2fUHVhjhkIaaGUwflfVqAa/G+zj6qjn+LAXrmOe5sNM8",
+	"89JSaZ7nRnEUmUpCxY0r8vjoSZ9pmQF7ze0nPuU6cpaaTRWZsQLZhOMPHRSew0vCgTI2pmWuB6dPj5LB",
+	"lH7kU6N0nByZf3GB/zqOcu7XTCm6nHVP8ZEOqrLfrk9KduSOHbHfVptSJ55CliJTaf8dWmtT3uZU/A2p",
+	"sj0z+wXujSHyBO7/iE9pTkQ5vWFFx1ZZQl9X3YaltueBnwf78xQpWjAOnBV0RSELksJupIacb/kHJro2",
+	"Dfc0vmtPV2/aJQMdbymrYsvUQPvt+pR0RdXdsmE1VXcdY5qvNhhQ3rGlC9XmgYQIiYYg/JNwrVg+7pqI",
+	"eWSDmZTF8omURdd2m6/WHfCzeVjNpFAMKPJtIW9yNjV/jtB2Mn/S2SznaJEezvCJf/mHwrvUTyq798KI",
+	"DQZOxpTnZVFZNSQdyYwBfStNb3IGtqcyNhpIaLP+wO/TMF9j07BPH4aPdhiiy37eej5i6S37fe3Zz7AX",
+	"doPAHBvdCTnPWXbL7GOw91kGjiWavy3kjBWam5Ma01yxZDALPjIUoynPY6oZOpPM643SJUtNuD4DH8uM",
+	"yVkOoqBBGslAltoocSsVLqspvbGPf06Q9iMGDOoRBVOs+ADUlBCaK0nAVjPXieSMqthsPodE/Xc7QDXF",
+	"ygaXN/9gI20m4a1bM5HmRuGU+y7NvM6KRTiSPH8zHpz+ffmPrcAbfP41iahWuqACPyOFnCdElHmO7F6D",
+	"AxBYvbH0qViQqSwYKA/mKXMh3MVuLbro9GQ5/Zyj+mZMeK1ZVlkwzm3VdEfhzjNlNLuAo/feh/fvXz3v",
+	"2AT7usDvAS5R9IIKbzeZfbi1nHdWyOlMH5hpKUFnaiJ1/6lYy1Jdul/Gp2XtR0WoMmMuCC2Yp9HGUYEs",
+	"AoNcSFAeehxTg5g9NVZEFiwuONMolc9mTGSXmupyiVHmdT6gKzY3xilQAfw6oIIfX+3/AFTgvFzWtRif",
+	"RsUrzu2LXle3pH7leLbqsiGdJAPFfuvlpUgGyq962XtrO9TcexCXZkT/tugme29Oe2E3C81UzABQRPHf",
+	"gZf1WIrd5muqVy3niiOPDQ34qPHmHkCTbZRTPmVZSMA8Z4YboJS9ZVltqmUJW9NByfbgk8HH/Vu536IG",
+	"9nHGC6bsalokKeywt+ZilyJnyljceLOJpndMVdOUYsSAAUyoqk0wo5rta7MZq2b5OVmD+qYs4/QaX9Ay",
+	"NZXjnhkb5bQwjIoLMqJCCj6iuRGo06goRQ3tU/sLp672ml2Mdit9F8aoLSCxxJk0vD0BsdXOajnp/8RV",
+	"hPy5MXRrfyy9i9VF+uwHo0VBQcQGXrYOf0TDBWd+ALbSmSMW+DinSh+sJovmdsIC6rPo2BE2nemtahXX",
+	"/QnUafmbUExb0iBBuHcuWe5mGmlvRbCvyhebIfqqr+yVdYLr4t2L86sXzwfJ4PWb569evoI/n7/46QV+",
+	"+O7Fz+evXzyPCrPucMi5IDwL1ZXRRCp2BgzK3D81oyMGFjyoBZVSNaNas8K84v/5+/n+f9L934/2fzi4",
+	"Pt3/9dNxcnzy/ef/EWMbVl9pkxoVo4ksrseFnPaUlfYXWvZ8/kZmiyjHWl9S9adtoz9dr6Mp5Ohw1Oyj",
+	"jk62nGVrTvZDl5foZSGn5Dgh/3IM58syjHz2Caa0mLZbp93m5kqS2vmGZ5cELqcaFw8WGr0iSEgX8JM1",
+	"73CD1uq78iLj2liRNvuBGE3DDAK23ZFRM43t0lMJqtFofZy/2pCfnlBB0mBKac93O3puC5UxY9kNHd2d",
+	"mclPpdLk2RPyb/wv6O25yam4i8r0hyPr9pyntLhjmfXIQ2DlmBhZT7QkJ0+fmemv5qj3I8UlZPa8oOPV",
+	"kqLpBcrMrwhENjF+TO7YTIMm+I8yuzVGysK63Mijtxf7x4/3zswRTbi4JTaKbpYGziJjNZsFmC+MRgkC",
+	"5qvhoUgLrY9X8bPP3Vv+ajqTxdr+IrPj/ZW32ul+hrDEK/zd8dFRW5tbi+obpFlRpZ3jr6uW/o4piJc0",
+	"JWUBn/dfJKzOviyiooY+h/U8DY0VunkFr1yyxo6YCqTJpC7cDVGBa/ZxxFjGshQjX/BhFbWbMg2X56Rm",
+	"5Hdc/ZEshfm/lprmcU0Jh37rQnNrEF+cIZ+vxYKbEcee93I7lNka3F74Jcf4zgy2JlucMZEZDmdP2Ric",
+	"VBD2kY40sSO3eVt/YbNs51bEh1qyxL1ryQ5UFyKShZU3F6ucoTcqi8IsHqNzXBBZZKyAwGGlBiHFC5Ly",
+	"LG1viXvluuwuxgXWFOgF+8CXKJVHXqk0c0SvLGZRoJzb66ni3MeXULkRKgL3006qzYsfrdAFHS2RPmh+",
+	"t0ypNzMmzt++IpkclS6dp/72uoPpH0qKg3d07j3ryQA12uzK2ZmNM1/bVlnmufrZ+325JplkCrgT/uIh",
+	"XFM5vWGR6M6L6UwvIqGDKMcs2Ad553ekvb7ExTrNW25kIcitlNnmq1MjOVsZQbqEh7rjRleNiGtC1ETO",
+	"BfgGo6ucy+IOTPH7udZskAnX0HirO45ub1pts2P35nngL2qopt5NtobiYt+23MVWZWauSvU8a4Wk5rQi",
+	"rJUHH0SPY8M4jyk6fRMbaSGY93TLtCJcR492E0f5kqgouKFKISCFO2OZMaDMZzawGAZ7rKlxsN1LfcdF",
+	"1vdo/80823IatuMO0dhiKTTPKw5hz3E7/v6pzJAzrdyYIKbcL2TXii63InYY3bZRzSqEnkHyoV08hrd6",
+	"HR3IP6dSFyyW6liLEUIVQlFwpsDdd4zieh0Nw2iFXUqG2dnAEgyCst0FJ1eYqzdiRlEyxAw5jmgOSJEv",
+	"rPL06PlP+8ePE/L8J+uj7BNx21X8l2pSMJrnCwj0chvg1UtyMpoEcqltQsZaalDNnx6ROmUBQodQ9IIT",
+	"pWmhWdYiq+3co6/UXQk8Kgw11RK7wmR/PLGAOCtBEBK04xhJTdLF7l5HoKJiJJ6/b+oajcjNtmmC2e5A",
+	"prdG8YO8ZheyPAMKgVAbZgpokh5+OD40+6UOP9lt+3wYrPXwE88+R4yU7QSTN4129g1bxmikO/q4bNP/",
+	"zUq/+nJ/lPMgAxuLvKD+K/RZZLxACwG4W4ZGyg0XHQkKbsRtRDHDAN63GcNsStW4ckSdaqQoz8gNg4OQ",
+	"Y6uauYNQ5Qg9ToY4Kc/hj1JAstnSo7jU8dovUFGC88dE7nBI6yYAFVux4gMMaVk0/h3oARWzuHazCmjF",
+	"ZjdZCqJixHJcQcbViBZZFznx8fi1lc0x4rX2O1foxH70o0v/dku4/Pn87eWPb64GyeDt+dXFj4Nk8P7n",
+	"y/dv3755d9URlqwqG4IwJ9ZTmCOXgsV/hh5NqmJiAj2IBfsHuLLShMwni5pnMKfi7tr6B10SNhdQiebc",
+	"hO6f6B4PPuDZsgnF/bV8Rbkcq+IEtv4zIayygG2t3BL71+1DDycwPNo7zwh+tDTNqDvBKPxt/C5Wt4/i",
+	"DpzZjDQsJi6UJnouq9jJlC7IWBa3TDeua5XQRfOC0WxxPTOXSKDDV4xzPkLbFUkieoIvMJ+qk/pBbZIF",
+	"OiptaQqB/LDaTOR0ljNdZxzVFYwO7N4Wq44DS65RQuMS1IkRoVNXgkChwloq5v2LE56jwUBSUPGundqh",
+	"2G8pGZZHR49HWGhH/vt//9dQpExk9WegiGnvYCjagSao0XFCdrXlbObSyLTsI8sbM+r0X9m0r6IUCorU",
+	"kIwoGRVUTWAZj+PmQMfMA8UDjniZ7ywY+yE8ZjNamK1fZi9DNNXlRmr0epUiI1rW7Gb8ymzOs73t6ft2",
+	"fuuftf2hljK/HtE8jy4N9nxsTpjk7JaOFlg6/OOr/ad7vUzh1k1Yf4wNiMiaWGsYQf34s+cdjkevbypK",
+	"xJW4t922PJGvTRXxA4/Rd4R9JCEDsovwexY75DYrqR1KcM1XGld+zzfLPKkxznig8OnREZpecW/hhrz0",
+	"nixma1fY+WTR9MyYuWOaZWfk2BhET49PlqzdUWs0M9i8BzwvUububUt2shkEjVJjhPJgDksJYxv2WKUV",
+	"fLMGmV/CJqH0nvzPKW3NOS7RS5s8s8tYC/U8NNfOiCHbm1KT1OLEpKB2jbmgeagF2m/RJltXH3zJWZ4F",
+	"NWtrRNaNvoi5Q/NCmv+iS8fWuliMkb1YHDlm9V1CnVoCopB9pGYhxqzCTU4TklrT0/xpVmH+XxgTET6Q",
+	"8jqX4jaN3uOxWWN7xH+9fPMzmUkjOAtkDzfslgvrm0oPjc1mXn4IRaHw14zqSWpUvtRWpMUHDCqd2ltm",
+	"LAUmRljaL0ttVG0bszbm4GregctJcB+rwWLU95LnDJN743OxRrYcg9Ix5uYAIH/MKXQFm0kjtqwJ1JAu",
+	"Ru+97oxToWXszPS0l8KE/uDtvtOiaDgpuDSeUCVCbxYp4+OxjziswlhAiAX7I4kk0F2ABLXLtgo/Z/QD",
+	"lHgoTNEzVBRAQLRDHTBEKegHymGvroul3ozAj5JuOVqXc8HUNUQKl+UHCGluH9Rbqg21YBzJSGq987Hq",
+	"ysu9ozru9tmojr+CiZOwSpbFiFXF45+Tgcyza6hmjhXduHcklrfZ3P1+hyuLzIicuFM9CJNR7SaeILzZ",
+	"UU9v+yyOS4G0CL69fhOF91zrohQjas88EvVbtUdRjm5+dX3HIvl2P5v15VyxDK7g93vR3+OBXa/pyLC/",
+	"qoGTdBuQuooHIvjV9sxsO5H1zQD7wz689xIedby3qdWvqTRmzbiXI+LElfz7Ew2uTl1WhOy8JZmShvRz",
+	"VNymwm7u22D9debYZGCNLYmdSX27Y0QXJ6mapFuuRrwSa6dfxnQM4EI3Uk+I4hlT4EQzakcp+JizjMAe",
+	"Op8/OUczYsqmN5DiV9rKYgQ/ijoMm5rJBorH7vSKpTIw4ERnpDRsxSUQLciICkjnZbgJjYLTVtLp0RbE",
+	"5ENPp1uM/VKTXImvNXniajX6yYdeR9spJKoUq5pYrmpHnnRUjrQ5Woc3ZolHouVDaLGs2OX9kdEcV9Nl",
+	"8zpDUt7FoRh7mro/cqVlLBlvQtX1NArIVym3NqnKPOaSbjA+bXGFHF5cXL/NqdJx96otlLRcMiGW0KtI",
+	"BhejvMw6aLdT0+vvWrG7EmTcRv0rNx2QheBfwS/r/hWZZxbm6KwL+mJT9/GaUr5JIaFA8tuVVFRQX3Fw",
+	"eEuI6nWXRX1OCjm3wD5V0l4dJNgB6nFNckhQjPkkPN/fQsKkGfXajhpXm+VckBvIIzNaiU27rwXUvISu",
+	"4ilg8BkOoqBsi0xZYYu6DCvonTQXOAUi1LhO6oumGdUrkYteu+cMocicrX4ezvqdedSQIxVc89+X2cbv",
+	"/+Xo6OgI8hcBY2Nk2LKoJ8AG3CLKKDDdC1K9PLMQgNlcMCP3mtl/G+X79YqRTLi4M6TXR1CtqSYHP+jP",
+	"wa6kzC9onseoJcj9246l0UebsgTi1KltxI7qWjQEbIBU7YTCJDx/PrXNbKnnVaKdvychLXen2DXYR4wp",
+	"QjGb6tbEe9Vwtb2B9ku4A5Cp0i4nAZBCw3WWeRYhMbWcOk5m5kWRkxlZbo2Atd2JCN7b9v+t7UPs/aKN",
+	"FfxObTrQdyAcUu2NV0y6mNY371oMtr3pX2zt/D+nl7C/bQMKAADjK+2Feyz5QXOa54vrUqhyhvbIMggr",
+	"8wNMPwxsN6gEip9th2MuOMnKO9fHG9f/NRGH3VKfXIfHqr+QQ66GPqi2oItYXtZ3FPcbeZ9N6EGKH9ea",
+	"TiC3rl97cOZtRIZb3P6bDRDXTrhtDa+vp63p02zWi1p/XDVufNLr2D27tmv+sA3+sA3+sA2+oG2whEUg",
+	"SOOaeS9re7McNrqow5c8tQjiDs1khfz0w65cT1eSe1+Hnwcd7Xkl1wU7aaJ2rtIcKtCSpV6vapvXO89O",
+	"m+fcO8tf87+chfn+NoiynUrhpuNrTX9Uk6yOj2KwOF+dFAq58pJt3yAqEGQvcp99b001VcFtrU5jvAdb",
+	"b9zyJVx+W1pTjYc3L5DZ8yVXZpPsv363piPTa30K60kuVjcu2FSiRd5PNe7amHeWrl2wp1TQsIMqxZWm",
+	"FqUIE5sXSrNpNFswPJngXRXosqc1qKfSfMQ63lNt2xqAJ2RcMEZwaaD71rCOCFUBLsK/Xr75OSEZm+kJ",
+	"OX52QNJPn23PHGB+ToEzG4q1LdinAktboOSMqqGAOOccsBsKY6AJjDavg7ESfLuv7vhsX85wufs29xAX",
+	"a3tsRCBYvpAKv2Zq/+4qr1GeZMRuxMZF2FV9QKWwbVbxbA7qXQBJtMsDWxMpaR0cr05grmBX/E6tSBEJ",
+	"t8SIi94w35f896qIbI0T3mQv77E5AUSZRYReY0O24YhpbfA364gxK7mkH9i2pPRrWtxlci6qlJDjTnkd",
+	"w7trb5P9st6qC6DEfuiL8yGL2YQKlq0AQnGgbmQOsV+LSgp57ajzsYxrqwNkMIM/b4qOshRssnGUbq+j",
+	"x1fwKS0WtrfRxUTy0bpHWXd8NIW8M90sjRq2bclzLIt2YsM9XArdmQvxhW9SJfHu5QX54cnTPxPb9qfq",
+	"0YOZvlbpADM1tbUT1zxL6+3/yEhmLOilkXOlWWY2JBJHG+kylq67FOsSMF9ThOO4hnIKWkBtxdyBA8ky",
+	"zyyCRB/m3CNSZTf0wgWrOmCmakUTcCVtIyOqiZYkk8jGsO0zhjYOyM+g3a0srUDvOzP/uIa6CtW1b75j",
+	"67Wr8bZxGneE0kGyY/kL1pvBywMUc39vO5xbFS9nRSGLztkAPAAEDq+x0CdNCAOsB0dmY0gaCYpwetri",
+	"QTlQZFa5g1HtwXcQcvVz0H0vvhYAj7gel3meJpvSpyI0z+W8dxrXzKra/VL1QTGP4GbB9BFyB3VUSxKA",
+	"Ko34ClwtTc9a2Y5ohtz2ehnLtPNoPNmYEn7rmGu/nLH7lWY35uOxqPrtuZUvtuCua+8718y1b3y+/vZX",
+	"iwDa7D/pf4fHu2aLhF4/F+ye6mjloD/Cxvsq5F7hbFTyo0OxoXkJ2nYaNlKLx2+3iFSGy3cvDJIF7CaE",
+	"dSy7JJf4DDyp4Pj8d9aLU5mJl2LMBVcTo7OxEeMzrSyR0d6Y/TtpwhWyJvt0g/BiLbo67krfrlwhjkCb",
+	"9n68unpL8IGDOPou1znrwgrMIC14Lousw8kZrXFPy0Kc3lLNJrJU7NTKxlNEIzEvhb9Y2qN5iq39hzkG",
+	"xf8eO81WYwY3cIkOeREtgYW8KWzXCAvGLuHY2jFxKt/NIthE74CjuaE0ll3b8QFAKmz5nyEx3vAsA0hW",
+	"IfU1qAg1WNbwU2y/WfuEqrvaB+4+1R4qi/oHQIThBw4VufahE/vhZ9giOvzEd2EKP6w0s9qnVf/48GNX",
+	"FFQbxxfDhJ8GsYzGG/REZvCR1TmCY/eaCRyAz/K4rqG6TaQCe7BULGtg9vlb6j+v/hmXdXCW140vg7MJ",
+	"eF3wqQuF17YvAC+qOJ3/RzUe/hvcqP6UAhix6tiM8eoHFmbP5uEg0KryOpdArv5oQxSy2nmHXwAp0mI0",
+	"4R66zJ227dNWO9eqRB5+GMzB72b1EVBw8G9HMsFH1ZuDD6trFHzYUtQDWq+ruGjH1dRbQ1hUM3wQngCH",
+	"saD5NZgHeMvD49WyMFOFg4s53t/CCJthiVRbzGNmkgteHB8lhNHRxPbEA8UdelIC2vQZCptbiVUeXFUZ",
+	"E70MlHocqQXL3B9FxLeoWga1fB46lPqGTb2PqaXK9FdgNosseRThTZBe1oXt1dJY5Rbzi2t76A5RfNsO",
+	"qgaab7Mw6y6ozNKosJwRIOOO42o0Z+UFa/HQeMKihbc2fOQ71TSrwNJ/stdz6KbTrUXCMQ3i351F0j6a",
+	"QBu1jJMzVWszXu/84LhrxIVUammYZndaleszEQxEC0YmFJqhyrJjr0d0RkdcR+qo30cnrxFF023vlC7I",
+	"DSNG6MJWP+3rjjUyibPtAJSi+OtuSVELWzm3ENp5gBh9vLej/LBlhViNSQcnkVSnXe1TJ+WdW4GxrvMe",
+	"aRtnsQvmvKrRzf1Z4/ZZzxpOd9j7F0ax2kmCg91CW3iJmA6WcOcTmbNu9+l6ARVX22YWUo+ubBLVrYKT",
+	"rVl07uEbw/zW3D5UaKNKzwv0uVpmiDC4uDy/m8hu59QVSN9DzWmsv5pX53KzB1H4tqW97Y499NXd/tC6",
+	"/um1rkCuihEtBNVb7McQvBL5W5iLOi2VJkrzPCcT+oEddGmA/hrErvU79DOu6FhulD5BvGmP5DJ3DJeq",
+	"OwwegnHmYJ+ZsS0N+7LGm2awsd/vnRFKNJ+iN7DMc0IVyaW4HQr0W2MmVcazBN5XFbcJVnV74hkW90P/",
+	"UaDXGG5HgDpu8zo2Q7jdXf8f74W41/w8KN/93tK7F1E8v9dCuN9vDlKocroy0aHOxKDg0BOnewWQ28m2",
+	"ur+s1T/prAGBbm7JrChFBxzUt9FDyQPw3+uA/+jE9M12Ymp0bbgXGVgd937v+KMz1LLSEwghsCba8hZ7",
+	"RPmm++CPPfCjlvdkEc75f6+X/NEZ64/OWN9wZ6yOC9ylINUYav0GNXTMpKUVRxl7XZ2rX+yGvtnQDOJW",
+	"BgTnbI7Imo6DTnDZycK2gbjlH5ggN3R0dwZmyIzJWc46qpeiHU3fuGw7s29gb/WI4cOr4sv1r2nnaWdB",
+	"l9G+PmMMbdZ74fZjaXj7WiztX30Df2DjuRzd+XY+VNMbqhh59OYtdB7p3rW3BdQSNXbuDEWXC8hhednq",
+	"7fT7UjV6bS27e7M3pC0cQbGRFDGf1OOjpvnvkw8f2xrVZQ2523OVeW7IdLPJjgs5jVepXvmeQzWs31vJ",
+	"1HIQxdWNxP2gvy5dT7yuthMI5Uc5J1MqFhVw3rx/pcYW4PlOSSlsBsImsqYC0Fhad/sOcjxau7Icz+11",
+	"DYatsiQbrXq2BrcBdOO2c83d7/P4PzNCt+pD2dACTfUN0vVRJIGuvBbpemstm4zvvxXgAPKggUnP2ZWK",
+	"FddBO4J+MshXs69GJ5czJgC1KijRAD8jNFtDJbbqsNYjibDV7MARe0DIjXXVYCarza1UxuWQOivh1uD0",
+	"4jVcIbRp245cr8ILmc9XDxDaUfXVAe/ZuZ8d7e+qXicO0hxcyQVUM4SpDEh+XNl2c/ATWVS9UlZ1SIll",
+	"R126XvvNkqScfWD5GXrGJzLPlDX4mXIkzl3Dk6Nak0pbZY3OPZtsF+/peVnFP+7V/G53qRs7rDVuR2Ia",
+	"JyAkTF0KZkulsNjFKLEavC0/xHH3+7gk7c47j2S3soLdC+0dA7L0/Q6c3gIk4XSWM3LU99LFmiJEOtt1",
+	"to6bUi6qNPpt+QweLtNlkwy5dZ0x8fTyF5Xfv3VMW3CiVEmhDsdug04GlXfEuktiDe7qPepsnnpj+Eok",
+	"Bjk/jctXk7PttKE1yuRdieiX6Vy33bhFg0ls3Heygwr7LalNTF34IXEQ+gZtwbqXHFy8t/gv9ZQ8rgwL",
+	"Oqt4op5LCG8j3qQ1EqtCBS4CJc38yTN2bQh8mVTcRgG9E7DfbN28XcAmCWA7Uwo2Y9yb34HP3fuyohm6",
+	"o1fXXK+i10nBWLyzXtXp2emYVpfDv3iGPJZyDfXDsrjmYlbqzTrxBViRSyBcq7borXY/zX7R39VKhF6f",
+	"v/p5kAwu3//l/K8vfr6KTuHKXMO2AurKLKI2jq2QiSpMTj+QU1uFXdcUzK03k75huZyDBv3ib/u9dYZN",
+	"YvDB5O6lB6zRpLRH/e7Puy7F9RduqwrNhmnJvF5yhgqOVVfCfUkGQX1PZBtrpLeeYmLofCOtZCkFndfQ",
+	"qPpmHN5bdVjZenYLZ4ZDd23lNqQzsJ5vVjSb2W8kl5ey1jWoLR4625BgYkIWrn/rVe9eXpDHjx//kJD3",
+	"VxcJmfJRIW1sJiHpf6boE2mw9DAroC2CXOCqkcG+NrOvx966GC7XJJNMQfEA/uIhuurn9CaWMbyWCCrY",
+	"B3nndyS6PhuA4IrcSpltvjDl3GJLlTx4aGsCAsdsCQrcuQa3D466ti/Rm2roayPeXyeoPiTYccwtPXdl",
+	"DPyBDwCH69y9rbB7uObfLr93+KjrsvvbchoP/FyxjzrsadcFYBbTH9/M6G8ls/06xj1RYQWdbuyHUOXU",
+	"aGMRjTJ2lWGkJFh8dEfLIsL2AVu5B4tzMdZdM+4NGqBiUtcaXKOXSW22K96LPgJZbl1+wVSSame7DmMj",
+	"HrkGw4kOuhXWYijp2+UsZbGRh6cX1bzwQehIV0fWOZ8VnhVIZHRuFZrn5KbUVRwu7lmJReR6e0qAhiJR",
+	"OvN5QnI5ZwUZUQU5uhYrO6qIWpu6nw3dxluK5rdVjibbYUfTO0aUnDLI2ydCzsN9uCnVIsgFrLxvZl6s",
+	"mNqexQ57I7Ybf6vSNBs6M53RG57zqPHqCg+4IpCNZXZMkEySG7aQtogHE5QKTAVcD70OXT7d6d3cp7nf",
+	"lDzX0C88gfitTWnswKQCQl5eayrYnClNpvzWdtbieknmSNuvFLx8+ZUOUXJhta35JfUziN2vX5yytg2b",
+	"p79YctK/v/heAXfr17GR3IgrI3VDNSGl4L+VbHVcA962dJLbkDPVyX2jwgb0mVFZcL24NGuyMM2MFqyI",
+	"sVdI8jTz/asD1KpSHizepmG45P27nw7cXQCPBr7Rjz/Rejb4/BnC/mPZHql6PQoVcsP0nDFhLSSoMRxJ",
+	"iFZgps8pXHHGZugUHzOW3dDRnXt+XnDNzIZSgT/4TkGpagIlaFoNBdaAKaIkZpVgcoHN1yYFo6MJU/7n",
+	"hH2kI50voIoRSx6rwQs2kgVkqsxdZRdO0pVG8mIofI4SFk1mci5cydeY5w7n1aU7DsVQXBlGnckRaNDO",
+	"+z+SQhd0pM9sLADYuBkG+sRC6jxI31smWEEBL7aQU8L1AXmVMaH5mBvRqMrRhFBF4CyhNIQUZc7UULgE",
+	"Y6b4rYB57JM//emlLKZ/+pOVqAn+bO8UAPcNAaRK0Dt2bQRwmpD3Vy/3vz8ghkNhRMm5jMyj768usDI1",
+	"dBwh0ud/pgfkjWDw1qEgFrlwBi2XIBW3Mpa+N8aSTQvJmLmphasLfnwC3yE0rM/vo9Bj+hZy9c+wDb35",
+	"SDGtubhVewdmwHMCOYcuy8iIcmwpMKGKZOUsB1g1h/6aEF1QnhuatMyKC4B+wg0wvGtGzfUkqiwKeUs1",
+	"dr03b4Z5mCEzxmbQjpEK8uyJ+e7J0RFJW+Bu6RkkwripzVme7+MToHrNCylu4dcnJzGkWNxyoHEzqgOM",
+	"NUeHoLPpAXmPUrjCJxYZsZKZ/FYC5gEt6JRp1zEBiMi+Sh2QVyhP8Tu4L0Qig9DPntj99esiPEPOMaN6",
+	"4oj7ydETbFWoyB0X5hYY2sPOp476Hu/B+2HHzcN2ryH/RvEPLMEy5sxDBxJUWUUWoOmlf31xRQ4/HB8C",
+	"ypZZ/M9YY0m4MhP1HQzNFR2by2NbinFFLIgbvN+cRo3jmGF8y7GbBXn/Ly9fvnzun7UcAJ61q3uJWH9+",
+	"fU/2/JUJIaQVniB1YIHpSGYsPSAIRmEbebrCuTrSZxJUgX0HyzMn6lyhU2N4mN/8/Xz/P+n+70f7Pxxc",
+	"7//66Tg5Pvn+c2pnCc0a3RSf7p0CY4QAhyUXM6+FqhK2z0hq5Fca7lgpcqZUAKDsisvNivxhq+qs/4x7",
+	"EXTtwIdQ3/CPfb/nNuDk6Nh2l/xJjuAC2HtjNy+ojrZc/6MZr4LcVoYT2hIjb0ecHB2ZXQMZZNuK25Lc",
+	"BH+JiWruZ0+OfrDzPB+NmPLTPDky1AR/wQ4SFJJWxhoWY2YKjjiAay0VK1KCuJVoW4X/hqzC9IykH/c9",
+	"2OU+/Dg1kzUsHbfaaPJmLUHfWaruIIPjgBiLAHY3B9ioUiueYe4uzOo7RbxnkfgyEZYBeO3Y1fgLqc2Q",
+	"sJdY4Z/zEROKVWre4HxmBCr5Cb8gJwdHg2RQFrnVDdTp4eF8Pj+g8NiBLG4P7TvU4U+vLl78fPli3/ym",
+	"inBUKkNQqnU6ODo4xsfkjAk644PTweODo4PHtm0nqDuHE0ZzPfnd/H3LYjAigtCcU+Av6aExz35PodLm",
+	"+AmoPSwDiFQ8OJSJaGb6LX6VDU7Nu3+EkbDYaybNcsxoJ0dHDYgeOkPhwqU4/Ic1NFHpXKWS2hFAt2qW",
+	"Ujt04YyNqS39iL3Kz+3Qo4AHeuLg9O+/Bu6/wStlwaWlIW6zUR/Y/ySPYMP2IHHtVoF/wbcUalHo4HQg",
+	"pECXBG5v51GgjqllCUyqVfq09oH8xD8wwZT65z+SDY5iynTBR6rzMN4W4NNgpW0UzT66wkw4jO/NWUgC",
+	"IRCrvMHpjaThRaCHOhbceWhn4E0BpWwoXBcswzcpim+BMHZGRZBz25mpdciv7TpWnrFZxeEsp7xxuk1T",
+	"63O8JgJG2f5xvmM0s1LSrWPdk7Tc78ARbsfd6n9vLqzd8a8KfBw7uztunPimBwbRzrY9NLqoAgPgHgew",
+	"oNN8qwfwv8wL1zoAN4W1yPsL7PT/On/90wY7XTCaLZbIcqPrhHIjMfxoRgvb8R53xaPVgZ0g5Z0yCjKo",
+	"dca6x8KDUqhK6Dw9ekzSEFQeVMGhSN8xXSz2z41pmtYC8i6f0NiASsvZzP5dE2pGyZrTRbdQi3M8s6P8",
+	"i8q1ERXbJ5QLKryfg48YOtatRaw2kXAfjg9BcT60Hnt1+KmKm30+DCsGo9R05WwEa3BQVdmSy1+ZJhDx",
+	"RzdTpVQ/+vHV/smzyJU30s7W5KlzdQ41RJCDbi3wzoK+6hGsLlODz8nKJ+1Irn3Lyuf/gpVePZ6Ei9Dn",
+	"wed8PFZQfrg7AuZKy2IRo+BzcMQ6z+wEH9wKQVfu1b//+jku5+1wiODmIe4C8rYPdNE3Vph9Xpc8bBI1",
+	"wKnYy1EFow4/eSB2nn1eoZ9bZEKFzOoAHDlpG7g/jUq25xWmwM5OvsJpiOtyFSzy7k+ckhBFwZ5wEAXs",
+	"OGQoK1z7jN3C+xzyYQA6ApGSzUcCyJYIuVwyrXPrV3eAJwGCYWHxA6XyQGhGIlovZEImcg70JnOLO8gV",
+	"4RmbzqQhkVOSqnLkmkc98n74oZgAaCH6zCF0fSuZIlJYVDGUz5AesZeQ1PlMH2FROBFSI/MesUJTLoL3",
+	"MJEpgs+bX7pAJgw+FH5hNwxtoLQB4pJ2vOqAnFuXLkp/cAv/QNKqe0KaBHTkYXWHAn1l1d7Cz+ItFdKY",
+	"LhGQQO1egsj9i8wWW7uS59VIDmnjcz2oZVvkfnGm4Fs1YSR/pxziki7QVXzDoJoeyp834he2/vjzykuP",
+	"9LCjC39hzP2M8Cl0Q9EsX4QAARiEq9CBbEAMbu0pegzAe28jo6jleexRNbO+a64JvaVcDMWj5z/tn+xh",
+	"GAlgBOkI3BOjCRtZO0BTdYcu8RC4VTZASbwL1AfX4O4l6LuHNw1FHaiQ8HE9hzdBlV+5fBnzpim9Y7U6",
+	"nqB63V96oydC5mlWu/9D0WQAGD7DdvH1m17d8qRZPz+nyhZRw0+a7WHMDwRxWepDARU78GStAUuce+Co",
+	"u+YcOMoX4hp29KgS6Tb9LKRu28CgTeEWwnmn/OSikDbkUgkjo4rRHXETmzm0I27yl4p1uFUAjtUp4IqZ",
+	"zU1tWlWaoJ0GNH1AwAoxfKLrlhDkHGeE+js4FLFLWBPCWPIeNcrtRuz4KjQw275SAZr4UlNg0zsm+b9y",
+	"KEQOwM6AOu5D7mOes30b+zv8ZGvQlplFv3iDCHK85y7MRtHMzNlYGwUXzf8ne9ZiirYfixtNAVzUDg84",
+	"BKWKHzHO9mHMJrM9vhhWENuprKeNvJn5hIsPjSfMGOg8eKN42MRCyFyBx6EvRDNjYSRLoSEhxCfBoEcS",
+	"snGg3TEmPGC6TXdAC+azQyKwI3QQAO7HjgngJ65chhaMB8cvixHr7QLE47dn6Hxyh58qNNDP64ss6zRz",
+	"EstlcDd0gjBLApzAi1qWhJ5wccfF7SnBfAns+25VVftdYjMMzBOYXuNSKmw+xgFJXReLdCisJqdqeR+Q",
+	"9HHHFrYM3vwVppDJubCTQy11gb11nNqCCQyGUSE1AK1idt3M8PaDoQAO1mq1aLTJXEkHWRPCiIEeKsE8",
+	"MPw5JkSxpve1x/zahQi1b8cE/AcWoB50rSvCiNv1gPbni8wYU6SCWXPXy7vG+0nMqDO8QpuMA7/HWuui",
+	"64SkHr7WUJR3bwD2UodXpWo2gAmalr4LRjN6kzM0Fn/YOyBvrXLiMcjhuUeQkHnDcnTD+Cbfe+h5UtCF",
+	"3qVv+sQgjvjOiILynfKuXRD0T6OaIu7IpXf6NqjtSXuvniPy1I5JAUeprMeQ19rTXSVsoyISGEWrjWyd",
+	"UTiDFTziyPyCmAkwo5O4POzcx+3dWo8qE7+1YWfrnetEm5/N5rGCzWRdEskIrMQXZHWl4G6lrXpEwPvT",
+	"LCUCgqIgtsxqhsKlxSWE5YqRJ0ePSepbHqdnhI60sQbg58rpjuOCsXyRkNTXIaWB1xdSkX0xUlDLdDoU",
+	"OaMfDKfQEzb19mCswzhGRBAUm6SuqgdcPDVfjC4LYYwE/B59wIZ/WJ+QMUE9FKgNsgArOT7aC5LQgeNY",
+	"JuYYJzbHs0bQTW7R2Y72DsglpteQ1CEEpWRO75gaCotqY/uSKNvSYK9bMoeXbfuSuQZ+9MCSud8df0jJ",
+	"jKbIPa78MskcOnQsLv36+nCDR0Q9OMY4xxs8MQys7nb9TkUwqer9S13CWeJSegsqMjkNfLUUPbVEjr2/",
+	"1BpYKXkE5UWPj44SUkcNB8ePGdH++CaXozuFJgfUBBj2kjgcyo8zXiyqEh67YeSWGcV4KASbu6wNdA/5",
+	"7HItAV3LmP5JBNbU3npjExpGGFxQOR5DqZydZODbOCUnR08OhuK88tkiyJJjT3WvrRnWsxs3ficbOyBX",
+	"4GrLFs6LaVFtog4v2IWdO7xqQPKfLVvYERcIewREOIGdTIbb5L2EdVB9bIYtsR7FkBHwiaheF5CJpf8H",
+	"4Ct2ERU5byPaFGcyoRttaYrNFOHVc2P213qSer5rgzJVVVXIJLCI1VimtKBQsDWDtuS2qOCAvPL1VKqc",
+	"AqcAbF9Hz1Z4UnILGe7j8QEBP511dqA7nY/HFfwCDBC7FWYJlRdNrZ3C0zsj5wJL/r6ORJsmpD3UXi7N",
+	"urEnbonjIXTneR3T0mup0xq0/64djJEcnA1T0+oZTK4i2v4KhAd8JZWHaDfyBAQaJVgwCqKWqpGVwYB9",
+	"nBD2ccRmGoVUqqXMU//aoVBwQwoGxZE3bMKFS10OPD1cqZLZSkhwSB2QFNC9vUh+epSQpxb4n3Gw91xQ",
+	"eM95SiEcbHZ5KPzbJXxQYTKncEPdW0+Ojvyvg+4SSjOanVUI6qDxU0zYxNo1W0vmfWE3bCioWDjP7gHB",
+	"bNyMj8C4D+riHvmFYR0SziepBsOPcTQsb3pycmLsAjg9BBq3FtBQHCdHR0d+6qCjSHHLCouNbu4qFyWm",
+	"stQqiqFw8wUdTfxBuNqwtsdCkxxiXKcuq97QviwyoyJAIFwk4Mo2R4+hZsdrE0tPSHNVjWvYwADidOYw",
+	"uEauWr9fB+Rc64LflNoCy94srLsG+L+4wzrEAuaa2ND/zQJ6kw6FMYUem5f/+Gr/WQJM+sj+8+Tpnt9V",
+	"t/Z69agcV0z8zGEgcO03BvxO5rhkqZHTU5ENRWp+dC0R3fKUGEMktdoofKX+byGFoao8txszJZn0kZ4O",
+	"GfG66mbwR47nP3uO5/oZnltx2kQNMg+4UIkKd02wkjpBSi5czSNQ8g97BygeqtydUmSsaFhzxopK/B26",
+	"pTOV4CXCeww+IAwJE59ZnXJXruwLMmXBb8FgcSWWXJEUohwLMGmYGd+KMgG96dBWKmznozObm1+v06y0",
+	"yhuqRxNvMLkYxkiKcc5HOj0gqf2NYeQuKOPkhoO4Si0CdgjnlQwFSMxrwzavzcJaQF0JSQ0ftG+TeXZt",
+	"/xnieidBfMd/gyiQhKqgsy2Uqw9FxmZ6Qo6fVXvfGfOpIjuuxFn0XK5LasQaZyMgjbAs7lRNAUgVFVzz",
+	"31mWnrkGmoaZKrwJtZiuDtKj7Gfp+58v3799++bd1YvnKZCe0d/Pzb5i77409BEHAOXgZYZnKhezXWzc",
+	"o4WBrIAP7zDYdA5jfaFoEw5uu4FF2OQv9fRDFmgRiTtBb2oh/gVs1I45KU670uOgJrDKwNtyqKqKETsm",
+	"sht/2E/y1lzcfGHbiVifk78+oPSmrr9bSiSySl4QUVqYBl8hX7HTqil7TdWDiNaEZkOh6AeWoYPenmgg",
+	"nyDSBQEsuHBP6g4snCf6PCFfuSyilq/btx3fqGa3vge+U43mepHr1NVFb6eX5YreMZsTN2GEuT5Ku7su",
+	"aPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wm6ZEdYm4orQhpVYzlz8FptkCXZWHUazXRkZy2IKuoPt",
+	"PoVWq5yLagwwapXmeY5FgVgkYAas3FYLpk9rGV0KdCUECHe3M+eCOQMV7nFpbOP7+JqsOdDSFBuOS3gK",
+	"rDp4GXSEGZwOAObF4X+ZF4YQZ3iqlmKPj4I2m09XdtncorHxADZE1fxtqRWBlPxQBgSO9sXsh6W33xn+",
+	"+5Xh350hl2eGDcBlazpmoyT9onrnzr2nu6Qqv47VlFVt40Mk1gF1GT5WeUN9z8mAxIKzfXAr1ZaRWDeX",
+	"VU7cZNsFJcC2MaCGldeyYNmpzwPCWAxaGTzPvlOBYLQAdOhbOt5DwxQeQ9GSOlpP/fhYr2YnBXEFDlg+",
+	"Pikhmu9yRuhQpLapVJWHuNSeaafXVSYNObfThKOUglVURMDTrfmUJUNh5/QDSf331x641eYWHJBfrN0Y",
+	"m6ClF4LN1lEVD00+q0KOyqKA6rtAaIZeSKP22i1qiGebVGgYw4+v9p/tHfhp1I1pI3fRfxFY0+ChHgrn",
+	"10hIWvUVS8PkEpDnbAYQl1ip03A7gCcCslXQ05A0t817CBya1lAYUe2xZ7+PGpowlGcGO1KL/fstNucD",
+	"q8XV8joSKPwm2iIpo8rhNbbtzuEE7M6ced+TbwcNIdTjh5uvYPNqzkZOTRjNgMF9Gjissa5B7KOH/jk7",
+	"xs5qCIGWKdxRVBeq1mv9mXkvtR/yl7Yn6q/gdd+0lPeQ5ssd0GahDyXbMcmsQ3F8kHTBqEwP86h8gbST",
+	"RGdhnooRCcuy7TrTVFocfih6sXjwG7a4O+nL3AGOfjd8PYDp33HuC2Lqx7mh2Z+vg3EvmyXkYZXFt8Ku",
+	"NVJN34vZ5M9tE+zwk/vwutJZNqp08eJxef7vuz76NfOtGItSfKcwtAuYtkZBBBxKB/4MMVOjgjtGwJVN",
+	"xfW1z0PB2rCcmAdo0Tv1pKYJ24RNW3FX7UtQbxe51kxkD6axfZF81/4K24NWo0A+51b1GE3V3UYaS+Jb",
+	"WDaRUc+gDiqbcmFzABVjikCayzkxrJHfCpKGLZpSa9ENRfBxy6g76cwWuIJFrHDyvRH5AlJBlbeH/WBd",
+	"Hr9G661+tOP6u0QnUEtKtXlIMDEwmsEoBM+n1F1zClpCtiDsfOe8Htrf16Umuh6Ky9VEs2cPoiZagnLX",
+	"Cv+9SiWMqnVhKUezm0MaPNoMZKMSV4MbDm8b4P+kdhtSLBOyt24o8NoBMSHwsQAnP/W3z2uQT8iKGxeq",
+	"jNj/Iu4VsGWWgc5I1d1mOiMOA90wd6Q0Vr1PH1isYIvPDiUSgFhsj5Evq0QumSUokVTdfeVKJB6v0SKR",
+	"jNa4yKFgPPwEZNyjVhO7abiSycRZctgVwep6Kqn1FjfCvFWTeSurwqa3F/vfJ+T8edQ/gJPxt+Qrq5Fc",
+	"f9uXVUfCIXSURmIH7bXrIuMb93A3/WHKITc5hvVMIbPOh6iCXEt0DsUvADRLfemPU5oC7JG5LHPfjr3q",
+	"TuY7sccLhuBWPl1SA7hjufVFrKFVxPyQNtA7ZlQaw0nNTG5Y4s7WqNKlcP/YHuc/9ExaHX7ClkJLsW5e",
+	"SsDBhTp5WmGsQaWasqwLkzNbCGs+YlTUIaqgfbEwHO35/p9BInyPGDlDkfrZherblFGhrAJolYU5VYSO",
+	"RgxwAlzChS/xh/41kMFhKw47gJXP3WiDnZaZQc1uF8XZkt4HSzTA4dDkti2leBgItq2zdsNXe2SbuyO5",
+	"gLmF2QktSoYIpW+/GyXfSw1WPnR3ySmfWlSJhMh1oxfnwWjfdAyjWshqEzXY4oeKZwRD2rS2OucLT31n",
+	"sr8zpAFhCB4U2nCtWD5OyDGIciPWj49cAQoVC2h1BaU9tLhlhTdVjx+T1ArVay3lNXyN4IyYRAaBcmhk",
+	"B728qCbpoRk8dfWNd2ymcUyjOZo/Dkh6gQSyfwXhcI7gAQDOSfRixjysLvzYp95Vm3CGIRRZatuQzK1S",
+	"kTSkODnSTO8rXTA6TbHRkM0ZDQezlc5TzN+gItR4IN3Crm4oYHloVR3W1gClTqmRkSn+BPuPhE2xq3cC",
+	"qFFOxR0s0y0EmurJ3OhGBR2ZVbotFBLSC09JepgmJB0OzX8PUlsJdHCQhmhMB+RqLmvUOaULrArwNq2Z",
+	"J8z4PSAPU5exoiHxnWvoTla94ppnyjbwqj60zQQAP4prCxUK1U1p1bA+daa0ay3wnRqKUS5Hd+SRb7GS",
+	"kJMnZCLLwlbXCTnf8xSgoTzeNXqa0MxVX4Fr/vw5Joqco7CvFa6R46MjO8OhMMz0FGgFTjk8VUjWuJ5S",
+	"sUhr5HvuTP+qMj6I4t2GVWy2euS8hVga12a73S8Vz1vlV/0l6PoGNi0WIENlnJtXly/TNlata7LJktYc",
+	"vy7TrP90+Kc6U/etbm+4sAif7VYfq9To4x3IkWXelYqwv/5AHQBwAOGhMY63dxPZs1pjOfxU4wNLPTJA",
+	"6sHjVpNJAWK24jKG1xpOIwjX0EEVcNAr9H5wLYh8UV1vcEcELw6cEkMBqr1zdJp3W8DUsxBBmKx5HXGJ",
+	"tev49SFioc5oCGEzvaMzSR5RIqmt1Zgz6FEqdOKd0LwIBCj027op5FyxgqiJnAOeJCQA6gmbnqLgQBgK",
+	"YLyZnItc0iyx/U2HQgk+HrMKTl9Rkd3Ij07XhTLaJURAumigy55acq5HW2Fv7T11DDlgLRd0NGH7Fyj3",
+	"V/GX+sOfk4HTP55z5fBoVr4j8pPgTZeW/PbfypyPFn3f1vzZ52TwH/uhdrT/ZuazsZe9sONXO2aozy01",
+	"Wp76kCp8DzPTT2GZhRkgo2wUU+bCFnwBRBm0B4ZoVdzCfF6N1if4GzjfHSYNDNOlncCXvcO+DunnUmNg",
+	"6RuLwLrprzZxq218KAs3OLiYgburZjHevu0g9llOxaq4UME+cPAdgkCZNaE1q3CPMXnNCwnWIuZUMzQG",
+	"KWiFPEv8u8iRBVGq3gOxoj0HO2veU0+tv6/+8dYs9avTPBwGaeiMy6nYXN1IX1zR29Q13R9bP6x553fK",
+	"98QDZvWssvWc2WzPz8XVG4cQjULZbV2PLF+Nf5aCvcZAwC5ZAsyuQ4kwq2soEWbvVglWeAZe+ThGPZfg",
+	"gnZ7bjF2Xo33zYL3YcUpZjTca+gHcBrbYo+NqHNzJ1wZyz9x4AU1MNFj8tqlmGCZp+E6NvlAVQcAvMnR",
+	"/fGZlc02dueRIyqUAsE+6qEIm0ciImdwi7j1LYec6897Z5F247eUC/tuYVQAKMIBnw4baZZd22HSBJpT",
+	"WBwj7IYLRGPpxaer2AngHQe8QbNm6Mnvgsdu5kE00v88PNJkKESZ56jo15rcnCJfhctv9ylNyJPjE/8s",
+	"QYIkinKATTYb8AOC2kNpjyxmEypYdm236LpgY5UOBWbyhC4lv4dYcTWlxR2z2ECo3QD0ByKoYw+WhRE4",
+	"tsIdNjtoCtQENqnVRuF67Hh+YUEqkKAzNZHaHmfNA7WuxDHHsiFjDJni9uOvZlKX9MODZw2t4sO18GuV",
+	"QiQL1CW+Ul556RzB6/PIJfrYoSPSpbX3DunY020dVTW1W3hNNXqbBaS5nYFXyOoIXJF0OBiWR0ePR3A7",
+	"eAb/YKf4mVPW8MPhIG3qDVXgYLnisCTjwNhAhjgu3Jq/WlXCzfDS7ncnkLD9fpeqhedV36560bQjguvj",
+	"P3rYUF8KsYqajuEAmdCR5kNNCUkVy1GEa/ZRu/weFw08efoMMZ7MD4/If//v/yIpFaOJLK7HhZymBO/X",
+	"ULhPtYQYCdyhdtylEpIAkBzqP5BSzD5qouUtNLf2sHdUeOSXsSyLU/Lk5GQoUieRAQjimn30vTXfXtjC",
+	"jI8dkUZ45PgYBCOqGqllGikG+kINo6rvGoqVktcYh1azqZiZkFYwaIK98LrZSoU0ZkXmUKDmFZSBYXQQ",
+	"O/057QBRxrxSY2cIZwkRMaN7sCyx+DggjUZSqHLKMqK4GLFK5RuKCuSMigXmq2CisA3vLdNBzDoe30/j",
+	"QHYfcNIdJXDZt3+Z3OM+LPg8y1bkHtcYaF3vaKUl34OHbjPs1nvhS1a38WKSry5sd55lhLr7urbg6KN6",
+	"HfLpTBYbtFBdKWXezzBf5IhkBR07pu4hiQjPlEVJ+keZWTwkzDcJauBY5pW9U6/qpQlJaV4wmi2uZwVT",
+	"APcHLN9WMEByRlqwf4DkSj3ePvS0OAOePaY8B9Zl5uayAxA53xmYIAYQnQKfAh0kp/CMzZEdClk4QSYI",
+	"Fx9ozjMnFKoZOFBuxMsF3YZqDJE5C4Bm+DvvOHSCDudRSSMnZ1aII7ItaeTGq0XOmvx7vexbpLmGNrxD",
+	"Jv4KafzLMHEcfD3MQqC3Cgmvg83tlPXgtN3dtVqSz6rcDS/65JS2FSkDF3I6owXbpyLbV8xQva3psA6r",
+	"tt/pzNxYrlTQediBAYpRXmYMw8r91LiaA+UJMIgpzceyMPoSz7xx6FZTuzkxP3Q8FHDva1aFAypVaWnk",
+	"7apy5lZa4pwqooyWiOAhseCb5UdLs4M2qcI083FuPofMY2fl2/CZqXXNq0kGSyfoI/Rc6GdPBhEouC9t",
+	"dNt4zS5Un88Pk3yyqSazu1C5Y9JLy2I25ze9hXGTpwyFtdJtt0pX0OnM1/uynKidmQzFPVkO1tU8mHX2",
+	"RSps+lzVF2BRf3s3FXpoapcKjmUUO7A+fKS90/P7tp5rEmCBcw+DftAzeOtcr+/8qN90iUO4lB5In27R",
+	"DwbH6LMo6mB6Dxlf7UV7h58st+6uD4s64+qMNDFmHr4x9hDoKXaczrQCd5qDB6Ka7mot/P5hCl69pfvF",
+	"6GT1fTa79jerPK5NVuYzdh/fyrrz63LFXFLXudAF7GHLK8okPncJShffXuz/YMP89UwArlWz1bCNIUcd",
+	"BdYN07od/ZOcyFUVsAeZFG/fZ7Y5nvb0hSK7X6l4/6u0yOoyuH/biecW3Iyx71D67uVPLFdA7gHp3pbQ",
+	"U9vWByhCs6xgSkH+/5O9M1esnjNP/DU1GLJUzmPdmi09WqO8jX7rcWvvlaunmH6Le7bbTrT1QS4mko/Y",
+	"/8k16RcTiehNjFiajSBLbl6A7qHvtgYseune+E0rrXYVq/VVt4EPpa668aLZyrtBGO1Vi4upfumUcpHW",
+	"uBTeGIc6ChWulo4tSwtgvo38VTxj1+Y3rgd5gN1d4eGmvp8xpJoBvtEyCPCQCTZniT0lzGQcKgjWnIZg",
+	"1rWGUyFWSAVxFWkmtTnElVvBSpSrezF1nNKDtBb/MoHpfr3Fvw5orBVzNdqune+3ApB1z/bpXbKqjovt",
+	"IDJ2aLX0gVh+I2oZr9gIQQWdEhJb/o8wLM46sQggiU1chiQWRdhHCl1eazgq3CHuGY3xZO9sKKjPJDZm",
+	"UBOZ1TwG/dcw1IyJ2jXQZsNvsUQfKlGBw/jhZFGrr6cIM1uwM1LQOXYKZSLDkLduJ4D7FN+TE5LiDgTY",
+	"Cgd1DzPmIdvllVUg3ufpVJsgrE8NtsjZg2eQVWXU7KHgCjzZkEekNM2Z7cfr1OUqH3ItN/f5c9+iwsmN",
+	"aak09KsNA/08MwLECLI55ZqL2+uxLK65mJXavldIUooxF1xNWOYhYKi5pV6GdaBvu+6KlQPfPQX1ZCn0",
+	"9cNZ4U5B8yTww2MyAUndGvcOEPOCF+zaCmT3spQAkqkrUTH37zs1FA31M5xr4wVBAhUYNwfk3GfNRSAX",
+	"IIRsEYdila9mNzurrp1YHFEBaYDMQ8v4wup0KjOW1xMIvQg/G4p1Gj6Sjfo9vgHKsx3c1KmN29bl8xmJ",
+	"49FFlBm4083cuqZiYeGkwm4iYdqdf7pCghJWO4MMFaSbM5805/pthFlzFT5UoKb47rysAOrnLIfm04g1",
+	"SLpJF9EqINjNsWgAqqZntKj8PyOIbHElRbSvZDbl+q3DCdiNdWpe/mV0mQofK5pkhl2S19NgamrEq4xN",
+	"ZxIqk99ZKlmlUcR+svUcu17rPiCpU29SBwnkwby+am0JVkCobe3ehrnoBQG2lsb0W8lK1mnwQ35PYGma",
+	"3ZRzSDgJyhgc18BO5oE8qwpmg5blQYMJ/1abxzIUj57/hHw6qJJ0ugxwk7AyzNZg+XqHlwFP7c89Y4GN",
+	"f4dd+WqrHHB6HbYBnOgu6xpggG+4qAHn39GXBe/DF4rY9LEtzlWTPyTkptTmIhglE1U1QJUpC3Fau7xW",
+	"30+hgQj0HYMYh2tCpqVE0wP8G9U1HorqHm/QHyboQVHIOXScKAybFl5d48pxCsNZlAQtDDQVYN9QAVkC",
+	"bpeeMOHqMz0XEyNaCKqdL0g3tXKjCsKSoF7AaDQaKwMqrXUo/OtAKRpB/Oa87rS3vM8ogtNyNLGOX7up",
+	"bh+Afq7H4L5H9Ufx35nt4m07d6Zn3obB9t2hbQWRKQdEYwwtoyw9bemN5hHEQqrRwjraIE51M12wAUAz",
+	"p2ooXCWGLQQ1xOWP1ZViLCm72ECBDI6tSQVxDZKsq0ACp812pEDiy/9QI/9QI3ekRsINz9pqZA8ht74S",
+	"eYjdI7+07w1EDvuofZShuvKM5FRpwoQuFgm5YRMOtRoW1zPngiWu0Iz6cgRXAmn4NO5n4ttpCjkUFRS/",
+	"qINQOugUmuesgDSEBIHgPB8Gh9NUZl48gGvCyWBFCimnVpyfoahCYUnFUMAiUAGGJh3EaM7P9pxwbLN4",
+	"TWg+pwtFuEpskUrQFiDnd8zq1uAZO21ddcRJAJdaFZ6Aab99c3lF/vv//f+QDNKGtHF47Fy1X+nZ+FAE",
+	"unvUSXjWrWY4gP6GVZHUhTGK0aSGZB0U3dzLAdOWHXAVrqSzI3YmPc6zjFcc5eEER6cFAgVuUMNEe9X4",
+	"oTJei6FbDFi8ldjTjFqaI1PGdNAweSh8Lr2t/8TT2LCErkNctRhMYfF6IQ2/qk21iH8Y5IOiKkaLnLMi",
+	"uGiPfJuNaqOZKKeD07+bt/2atFssPUSZHnBMa+sz34AfT2fnggMcCQ8oN6LwNcBQwQltQw/IDR37t6IU",
+	"2a4LyciaEeH4TTtyYIkcBAKqS6AhH4Cqbl5n/RkQILIwhRZWH8wADDhPpbgFfEnF8g/GFLOav4W5ueHC",
+	"YqgDGA6GRhTIhT9bhwpstL0zyI+LVqgo6qDeMnssGMxk59zxDRDW18IaXznFwsyqk/t9nc6Ttza2gRPm",
+	"wkfQ8O7umkN8crdzaWkd9EuEC+r72o6oGLE8B5L1ccNMgi1oHoGUwsRHYDGQaGUN9qlw/SzNPXrquiSR",
+	"XyZ8NIHBOFNDMaKC3DBn+VbFj+4SJd5cR8CCs6qUD36DPTaxNSasdNX9MeMAob0wjw++BDm/C/Cevh1C",
+	"xlnDOdid+9o8f6sfhjNf1RIWvFioc88nMkejKKni9EEUHZ3vKy+Idtfru9hFGYr4TWmlGzSTDPxrbUzW",
+	"W1CVIVRPJiAul2AoYskEAMEaEdvc4eFX4PYQoAVH1RyHNjony7xLCu+iew7K0VDmQul8KHPD583dNZcc",
+	"jJOkNuQtPhq75h6wxaW164mx89rleQ1XY4e2cR8xHrjVVrTnzayHrOJCO5LkMMAXqZjr5H9hmdw3w/58",
+	"jRwo/JAJswkjdCJc3jGxIQJzwT7IOwv5Y7HLUXmFMASCWniSxkajFmEDUymOOlKOr3BO33TCMayhR5ta",
+	"WOpDJRtrt7EeLHw0YqozFg0tYrvb1V41T5VXYNnWjkZ7CR0AhuWfodAwetrlj+f7J0+feQwsTxLknKSG",
+	"RKvQlvkbBhqKG5ZLcWsoDMVi1fPWZtMl5quq2a2LbtR62wqMVAj7VhK8FFpPp9AHxyUYDUU9wwjgo0px",
+	"J+Rc1JvudvbIXdK61kxgVz0AzbvXCUpsEUcJE+hwdcvaw5oHEui/IMAU/2Z6xdpzW+si1Vju4Sf4/yqD",
+	"6KVtLkSkCNloowXmiW84gi9dVo6MXLsivFUw3e+Qy++8KNOMsunOrq3Vm0FqpbplAUdSFqJPC18b28YI",
+	"gat3wOrGjzYA7M7DvHHZcdjmvGUhvsrmvDivvvneyK03OI+yEMutoRdoDPgIkE15gAkGqNIu2h/L1gVk",
+	"QnjSfklwumjuHFtgQGNcZfDaoUBEaq5t8wfvY9B8yjrON6Zii8wf7w64fFmIL9Pp1aypq6rOnMoDVtW9",
+	"ENnmxGpZgAPpWQYGbJ9JfCY/t1k7ityUPNfQCw6/xW0iIcA5/IjO6A3PueZMkUdv3u4fP9k7ID9DZZSQ",
+	"lr0DTz8+jrej/lsAJrSjo/Ul3R1wYdAmySh1WznW2knW3/8/w+NcKM2mXYdpVDt/lF4H22Id5C/VO79p",
+	"w8SvY7VxUm3jQxko83CTt2Kk2PaW7b7gDmy4FPy3kiUYM59zFweq1PgqlQlVreO9bnXeb+6OmL1//5dR",
+	"66vlLdHp/c59K7r8PDi09fT55UPZd8WRBIoPfOQa3B4EfaSQybWx6Cr2g6LE+g38D+2E2z98Lzg2+zXL",
+	"dGKIF83q8+BVWH3eftO5U3KNTKPadyrC94EGHa7ESd84rl6IthLUFVd1dB42qAbzF3vdW+soHjOWAbyE",
+	"FC1Al+A1Hj4qskIX48fcmakErD/fA5JXbdHDadmE/vbrXvKcYczIPhOeV9CmLXLamBLhcoFp0PtdYpSK",
+	"2t4otr/KzcL2VQ2GQCdgx8upVX5J5vtYUlF1fbepqNXLgsZZ8QMNcoTDvOzgFc5oirzgXYkV8N6Uqsrw",
+	"AzRFNip1F0n50SugX+w26mLjEIXPjWovg5dOuNKyWBhD8P8PAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -66,6 +66,14 @@ var OperationRules = Rules{
 	"getAttachment":    {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"deleteAttachment": {Scope: access.ScopeUser, Of: access.ResourceTask},
 
+	// Queue.
+	"getQueue":         {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"admitQueued":      {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"editQueueEntry":   {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"removeQueueEntry": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"reorderQueue":     {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"appendToQueue":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+
 	// Deliveries.
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"reserveDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceSession},

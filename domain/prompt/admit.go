@@ -38,8 +38,8 @@ func (s *Service) AdmitPrompt(ctx context.Context, r Request) (Admitted, error) 
 //
 // Errors: [domain.ValidationError], [TooLargeError], [task.ErrNotFound],
 // [ConflictError], [task.ErrArchived], [session.ErrNotFound], [PrimaryChangedError],
-// [session.UnavailableError], [plan.CommentsChangedError], [ErrAttachmentNotFound],
-// [ErrAttachmentClaimed].
+// [session.UnavailableError], [session.ErrReplaced], [QueueFullError],
+// [plan.CommentsChangedError], [ErrAttachmentNotFound], [ErrAttachmentClaimed].
 func (s *Service) admit(ctx context.Context, r Request) (Admitted, error) {
 	kind := r.Kind
 	a, notice, err := s.tryAdmit(ctx, r)
@@ -63,6 +63,7 @@ func (s *Service) tryAdmit(ctx context.Context, r Request) (a Admitted, n event.
 			a, n = replay(sc)
 			return nil, sc.Prior.checkReplay(r.fingerprint())
 		}
+		sc.Capacity = s.capacity
 		accepted, err := decide(r, sc, s.now())
 		if err != nil {
 			return nil, err

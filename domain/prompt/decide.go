@@ -19,6 +19,7 @@ type Scene struct {
 	Session    *session.Session // the one the request names; nil when the task has none such
 	Primary    *session.Session // nil when the task has none, or [SceneQuery] did not ask
 	Unfinished int64            // deliveries of the session that are still owed
+	Capacity   int64            // how many it may be owed (AD-5), a setting of the service
 	Comments   *plan.Snapshot   // nil when there is no plan
 
 	// Of the attachments that the request names, those of the task, and the time by
@@ -63,7 +64,7 @@ func decide(r Request, sc Scene, now time.Time) (Acceptance, error) {
 	if err := checkPrimary(r, sc); err != nil {
 		return Acceptance{}, err
 	}
-	if err := checkState(r, *sc.Session, sc.Unfinished); err != nil {
+	if err := checkSession(r, sc); err != nil {
 		return Acceptance{}, err
 	}
 	comments, err := pick(r, sc)
@@ -90,6 +91,14 @@ func checkPrimary(r Request, sc Scene) error {
 		return &PrimaryChangedError{}
 	}
 	return &PrimaryChangedError{&sc.Primary.ID, &sc.Primary.State}
+}
+
+// checkSession judges whether the session takes the prompt now, on its transport.
+func checkSession(r Request, sc Scene) error {
+	if r.Kind == KindQueued {
+		return checkQueued(r, *sc.Session, sc.Unfinished, sc.Capacity)
+	}
+	return checkState(r, *sc.Session, sc.Unfinished)
 }
 
 // checkState judges whether the session takes a direct prompt now. It never

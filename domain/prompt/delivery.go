@@ -76,7 +76,7 @@ type Delivery struct {
 	Kind             Kind
 	ClientID         *string // the caller's id; nil for what the service made
 	State            State
-	Position         int64  // order within the session, from 1, never given twice (DL-13)
+	Position         int64  // order within the session (DL-13); reordering exchanges it (DL-7)
 	Content          string // the canonical prompt, see [Render]
 	PlanMode         bool
 	Model            *string

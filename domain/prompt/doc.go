@@ -9,7 +9,13 @@
 // refused one leaves no trace (AD-3). The client's id is remembered for as long as
 // the task lives, so that a retry is answered with what it did the first time
 // (AD-7). Both transports share the operation: [Service.AdmitPrompt] is the
-// direct one.
+// direct one, [Service.AdmitQueued] the queued one.
+//
+// # Queue
+//
+// What a session is owed is its [Queue]. People change what waits in it: they edit,
+// remove, reorder and append. They change pending queued prompts only, and nothing
+// of what they do brings a comment back or makes an admission forgotten (DL-5).
 //
 // # Delivery
 //

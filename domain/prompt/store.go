@@ -35,6 +35,10 @@ type Store interface {
 	// Delivery returns [ErrDeliveryNotFound] when there is none.
 	Delivery(ctx context.Context, id string) (Delivery, error)
 
+	// Queue returns what a session of a task is owed, with its numbers, all of one
+	// state of the database, or [session.ErrNotFound]. Its capacity is not stored.
+	Queue(ctx context.Context, taskID, sessionID string) (Queue, error)
+
 	// Deliveries returns at most limit deliveries of a task, oldest first, in one
 	// state when state is not nil, and behind after when that is not nil.
 	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)
@@ -56,6 +60,7 @@ type Tx interface {
 	task.Tx
 	session.Locker
 	Receipts
+	Entries
 	Turns
 	Transcript
 	Staging
@@ -79,6 +84,21 @@ type Receipts interface {
 	// UpdateDelivery writes d where the stored state is from. Where it is not, it
 	// fails: under the lock that is a defect.
 	UpdateDelivery(ctx context.Context, d Delivery, from State) error
+}
+
+// Entries is the part of a transaction that changes what waits in a queue.
+type Entries interface {
+	// Unfinished returns what a session is owed, in order of position.
+	Unfinished(ctx context.Context, sessionID string) ([]Delivery, error)
+
+	// InsertDelivery stores a delivery that no client id admits.
+	InsertDelivery(ctx context.Context, d Delivery) error
+
+	// RewriteEntry writes content, version and time of a pending delivery.
+	RewriteEntry(ctx context.Context, d Delivery) error
+
+	// PlaceEntries writes position and time of pending deliveries.
+	PlaceEntries(ctx context.Context, entries []Delivery) error
 }
 
 // Turns is the part of a transaction that starts and ends the turns of attempts.
