@@ -15,6 +15,7 @@ func TestStore(t *testing.T) {
 		"lifecycle":   storetest.Lifecycle,
 		"plans":       storetest.Plans,
 		"prompts":     storetest.Prompts,
+		"runs":        storetest.Runs,
 		"sessions":    storetest.Sessions,
 		"tasks":       storetest.Tasks,
 	} {

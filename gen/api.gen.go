@@ -892,6 +892,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -2444,6 +2456,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
 
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
+
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
 
@@ -2617,6 +2632,9 @@ type ServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error
@@ -3722,6 +3740,30 @@ func (w *ServerInterfaceWrapper) UpdatePlanComment(ctx echo.Context) error {
 	return err
 }
 
+// RunPlanComment converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPlanComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "comment_id" -------------
+	var commentID CommentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "comment_id", ctx.Param("comment_id"), &commentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter comment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPlanComment(ctx, taskID, commentID)
+	return err
+}
+
 // ListPlanRevisions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPlanRevisions(ctx echo.Context) error {
 	var err error
@@ -4280,6 +4322,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments", wrapper.CreatePlanComment, options.OperationMiddlewares["createPlanComment"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.DeletePlanComment, options.OperationMiddlewares["deletePlanComment"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id/run", wrapper.RunPlanComment, options.OperationMiddlewares["runPlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
@@ -6742,6 +6785,85 @@ func (response UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse) Visit
 	return err
 }
 
+type RunPlanCommentRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	CommentID CommentID `json:"comment_id"`
+	Body      *RunPlanCommentJSONRequestBody
+}
+
+type RunPlanCommentResponseObject interface {
+	VisitRunPlanCommentResponse(w http.ResponseWriter) error
+}
+
+type RunPlanComment200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type RunPlanComment200JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment200ResponseHeaders
+}
+
+func (response RunPlanComment200JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanComment201ResponseHeaders struct {
+	Location string
+}
+
+type RunPlanComment201JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment201ResponseHeaders
+}
+
+func (response RunPlanComment201JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPlanCommentdefaultApplicationProblemPlusJSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlanRevisionsRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListPlanRevisionsParams
@@ -8045,6 +8167,9 @@ type StrictServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx context.Context, request UpdatePlanCommentRequestObject) (UpdatePlanCommentResponseObject, error)
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx context.Context, request RunPlanCommentRequestObject) (RunPlanCommentResponseObject, error)
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx context.Context, request ListPlanRevisionsRequestObject) (ListPlanRevisionsResponseObject, error)
@@ -9699,6 +9824,55 @@ func (sh *strictHandler) UpdatePlanComment(ctx echo.Context, taskID TaskID, comm
 	return nil
 }
 
+// RunPlanComment operation middleware
+func (sh *strictHandler) RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error {
+	var request RunPlanCommentRequestObject
+
+	request.TaskID = taskID
+	request.CommentID = commentID
+
+	var body RunPlanCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPlanComment(ctx.Request().Context(), request.(RunPlanCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPlanComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPlanCommentResponseObject); ok {
+		return validResponse.VisitRunPlanCommentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListPlanRevisions operation middleware
 func (sh *strictHandler) ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error {
 	var request ListPlanRevisionsRequestObject
@@ -10467,335 +10641,343 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rchs5li76KgieHVFWT+rqS1dJcWKHWra7PFMueyy5a/Y06yghJiiilQRYCaRplsMR5+9+j4nzYPMk",
-	"J7AWgERmIskkRcp27/pTJZPJxG1h3de3Pg1GcjqTggmtBqefBhNGM1bAnxd0NGH7F1LoQubmg4ypUcFn",
-	"mksxOB2c53O6UCSdFfwD1Sw9GCSDgv1W8oJlg1NdlCwZqNGETan5LRPldHD694F9evBrMtCLGRucDpQu",
-	"uLgdfP6cDMxYTOj951zNpOI4UHPclGpNR5MpEzolc64nRE8YGfOcEUGnLCFckPPLi1evCBVZQuYTVjCi",
-	"J1QTrggVUk9YAQ+9v3q5/z159O7lBXl28uxZQsxf3x9//+e95UvpnvclG5UF14v9tzLno0V77v/G2EyR",
-	"+YRq9oEVRM6YUIRrMi7klBSlEFzcEioWesLF7bqzeHFFb9tDXmoqMkXGsiB6whVRmmp2RrQkN4woJjS5",
-	"oaM7QmEeIzpl5NH521f7z9behFcZm84k7MM7NsvpwvysNRtDMnAY5tCoUHNWkILNGNXmcAijRc5ZQWg2",
-	"5UpxKcij8+f7q07EEpf5uKKrGylzRgXM7Sc5onFqupowMqN6QuQYzoXMqSKjglHNMtyJ79feiXdMF4v9",
-	"87FmRXvAXwzFPjn5wVAneXr0OCGKjaQ5Ii3JnHJtRqvePpbFlOrB6YAL/ezJwK+OC81uWQHj/fLLL/vn",
-	"pZ4wofnIXK6OQY+OEzKRczMQDR7HZZ6c7NVHbq/rP/YdoV8tZmz/DbxddXMGIZXg43FPzmCfjnOG/9h/",
-	"x34rmdL7r7L4IfLMHCGQeIGPJkBjI5rnrPhOETkXhhkIQ+cTmhFKPtDc/ErYHXiy5kF/TgYzWtAp05Zh",
-	"njuivcg5E/rV8/hM/YxwylRU1G4mwM1zhiQHycAwtMHpYATvu+bZmoTYQYJvRL5AYp9QRSi5BXIvSKrY",
-	"b6mfwm8lKxbVHCi8a13SPPe8OrYbr/wG+Mc6dqB6YP1d+Asby4Kt3gY1hYNZvg03+LJ19+FiQsUtW7IH",
-	"KMBG8FgXFcCX66//Qk5XHAAZ4SNdA+O3G4xcFkpGCDAV7KO+HsG3KV5bw4VvGcHtxfv4570Dck5uKFzR",
-	"hMgCrioQDAhxknNzybkiT05Ous4LB1nB2J6znH9gxWLZFmX2mY49cl+vv0nP+XgcYaK/TBgsEk9dmSNi",
-	"Xt3hBdHsoz4jKRc5FyxFzkZvQKA/+vHV/glys9iWZDBgOKn/UbDx4HTwfx1WuuAhfqsOYXqvZcZQxxB6",
-	"+Tb9VrKSEWYeM7oXH01A7Vq1ffCD9ffuxUc2Ks0Mlk1JlTf01uwLc093TMI9eO0fXH9Gr8avqR5N4pw/",
-	"NSpaRfA5FagLGZ1DMSaMWqo0ozDxlH2csZFm2fUHVhjhkIaaGUwflfVqAa/G+zj6qjn+LAXrmOe5sNM8",
-	"89JSaZ7nRnEUmUpCxY0r8vjoSZ9pmQF7ze0nPuU6cpaaTRWZsQLZhOMPHRSew0vCgTI2pmWuB6dPj5LB",
-	"lH7kU6N0nByZf3GB/zqOcu7XTCm6nHVP8ZEOqrLfrk9KduSOHbHfVptSJ55CliJTaf8dWmtT3uZU/A2p",
-	"sj0z+wXujSHyBO7/iE9pTkQ5vWFFx1ZZQl9X3YaltueBnwf78xQpWjAOnBV0RSELksJupIacb/kHJro2",
-	"Dfc0vmtPV2/aJQMdbymrYsvUQPvt+pR0RdXdsmE1VXcdY5qvNhhQ3rGlC9XmgYQIiYYg/JNwrVg+7pqI",
-	"eWSDmZTF8omURdd2m6/WHfCzeVjNpFAMKPJtIW9yNjV/jtB2Mn/S2SznaJEezvCJf/mHwrvUTyq798KI",
-	"DQZOxpTnZVFZNSQdyYwBfStNb3IGtqcyNhpIaLP+wO/TMF9j07BPH4aPdhiiy37eej5i6S37fe3Zz7AX",
-	"doPAHBvdCTnPWXbL7GOw91kGjiWavy3kjBWam5Ma01yxZDALPjIUoynPY6oZOpPM643SJUtNuD4DH8uM",
-	"yVkOoqBBGslAltoocSsVLqspvbGPf06Q9iMGDOoRBVOs+ADUlBCaK0nAVjPXieSMqthsPodE/Xc7QDXF",
-	"ygaXN/9gI20m4a1bM5HmRuGU+y7NvM6KRTiSPH8zHpz+ffmPrcAbfP41iahWuqACPyOFnCdElHmO7F6D",
-	"AxBYvbH0qViQqSwYKA/mKXMh3MVuLbro9GQ5/Zyj+mZMeK1ZVlkwzm3VdEfhzjNlNLuAo/feh/fvXz3v",
-	"2AT7usDvAS5R9IIKbzeZfbi1nHdWyOlMH5hpKUFnaiJ1/6lYy1Jdul/Gp2XtR0WoMmMuCC2Yp9HGUYEs",
-	"AoNcSFAeehxTg5g9NVZEFiwuONMolc9mTGSXmupyiVHmdT6gKzY3xilQAfw6oIIfX+3/AFTgvFzWtRif",
-	"RsUrzu2LXle3pH7leLbqsiGdJAPFfuvlpUgGyq962XtrO9TcexCXZkT/tugme29Oe2E3C81UzABQRPHf",
-	"gZf1WIrd5muqVy3niiOPDQ34qPHmHkCTbZRTPmVZSMA8Z4YboJS9ZVltqmUJW9NByfbgk8HH/Vu536IG",
-	"9nHGC6bsalokKeywt+ZilyJnyljceLOJpndMVdOUYsSAAUyoqk0wo5rta7MZq2b5OVmD+qYs4/QaX9Ay",
-	"NZXjnhkb5bQwjIoLMqJCCj6iuRGo06goRQ3tU/sLp672ml2Mdit9F8aoLSCxxJk0vD0BsdXOajnp/8RV",
-	"hPy5MXRrfyy9i9VF+uwHo0VBQcQGXrYOf0TDBWd+ALbSmSMW+DinSh+sJovmdsIC6rPo2BE2nemtahXX",
-	"/QnUafmbUExb0iBBuHcuWe5mGmlvRbCvyhebIfqqr+yVdYLr4t2L86sXzwfJ4PWb569evoI/n7/46QV+",
-	"+O7Fz+evXzyPCrPucMi5IDwL1ZXRRCp2BgzK3D81oyMGFjyoBZVSNaNas8K84v/5+/n+f9L934/2fzi4",
-	"Pt3/9dNxcnzy/ef/EWMbVl9pkxoVo4ksrseFnPaUlfYXWvZ8/kZmiyjHWl9S9adtoz9dr6Mp5Ohw1Oyj",
-	"jk62nGVrTvZDl5foZSGn5Dgh/3IM58syjHz2Caa0mLZbp93m5kqS2vmGZ5cELqcaFw8WGr0iSEgX8JM1",
-	"73CD1uq78iLj2liRNvuBGE3DDAK23ZFRM43t0lMJqtFofZy/2pCfnlBB0mBKac93O3puC5UxY9kNHd2d",
-	"mclPpdLk2RPyb/wv6O25yam4i8r0hyPr9pyntLhjmfXIQ2DlmBhZT7QkJ0+fmemv5qj3I8UlZPa8oOPV",
-	"kqLpBcrMrwhENjF+TO7YTIMm+I8yuzVGysK63Mijtxf7x4/3zswRTbi4JTaKbpYGziJjNZsFmC+MRgkC",
-	"5qvhoUgLrY9X8bPP3Vv+ajqTxdr+IrPj/ZW32ul+hrDEK/zd8dFRW5tbi+obpFlRpZ3jr6uW/o4piJc0",
-	"JWUBn/dfJKzOviyiooY+h/U8DY0VunkFr1yyxo6YCqTJpC7cDVGBa/ZxxFjGshQjX/BhFbWbMg2X56Rm",
-	"5Hdc/ZEshfm/lprmcU0Jh37rQnNrEF+cIZ+vxYKbEcee93I7lNka3F74Jcf4zgy2JlucMZEZDmdP2Ric",
-	"VBD2kY40sSO3eVt/YbNs51bEh1qyxL1ryQ5UFyKShZU3F6ucoTcqi8IsHqNzXBBZZKyAwGGlBiHFC5Ly",
-	"LG1viXvluuwuxgXWFOgF+8CXKJVHXqk0c0SvLGZRoJzb66ni3MeXULkRKgL3006qzYsfrdAFHS2RPmh+",
-	"t0ypNzMmzt++IpkclS6dp/72uoPpH0qKg3d07j3ryQA12uzK2ZmNM1/bVlnmufrZ+325JplkCrgT/uIh",
-	"XFM5vWGR6M6L6UwvIqGDKMcs2Ad553ekvb7ExTrNW25kIcitlNnmq1MjOVsZQbqEh7rjRleNiGtC1ETO",
-	"BfgGo6ucy+IOTPH7udZskAnX0HirO45ub1pts2P35nngL2qopt5NtobiYt+23MVWZWauSvU8a4Wk5rQi",
-	"rJUHH0SPY8M4jyk6fRMbaSGY93TLtCJcR492E0f5kqgouKFKISCFO2OZMaDMZzawGAZ7rKlxsN1LfcdF",
-	"1vdo/80823IatuMO0dhiKTTPKw5hz3E7/v6pzJAzrdyYIKbcL2TXii63InYY3bZRzSqEnkHyoV08hrd6",
-	"HR3IP6dSFyyW6liLEUIVQlFwpsDdd4zieh0Nw2iFXUqG2dnAEgyCst0FJ1eYqzdiRlEyxAw5jmgOSJEv",
-	"rPL06PlP+8ePE/L8J+uj7BNx21X8l2pSMJrnCwj0chvg1UtyMpoEcqltQsZaalDNnx6ROmUBQodQ9IIT",
-	"pWmhWdYiq+3co6/UXQk8Kgw11RK7wmR/PLGAOCtBEBK04xhJTdLF7l5HoKJiJJ6/b+oajcjNtmmC2e5A",
-	"prdG8YO8ZheyPAMKgVAbZgpokh5+OD40+6UOP9lt+3wYrPXwE88+R4yU7QSTN4129g1bxmikO/q4bNP/",
-	"zUq/+nJ/lPMgAxuLvKD+K/RZZLxACwG4W4ZGyg0XHQkKbsRtRDHDAN63GcNsStW4ckSdaqQoz8gNg4OQ",
-	"Y6uauYNQ5Qg9ToY4Kc/hj1JAstnSo7jU8dovUFGC88dE7nBI6yYAFVux4gMMaVk0/h3oARWzuHazCmjF",
-	"ZjdZCqJixHJcQcbViBZZFznx8fi1lc0x4rX2O1foxH70o0v/dku4/Pn87eWPb64GyeDt+dXFj4Nk8P7n",
-	"y/dv3755d9URlqwqG4IwJ9ZTmCOXgsV/hh5NqmJiAj2IBfsHuLLShMwni5pnMKfi7tr6B10SNhdQiebc",
-	"hO6f6B4PPuDZsgnF/bV8Rbkcq+IEtv4zIayygG2t3BL71+1DDycwPNo7zwh+tDTNqDvBKPxt/C5Wt4/i",
-	"DpzZjDQsJi6UJnouq9jJlC7IWBa3TDeua5XQRfOC0WxxPTOXSKDDV4xzPkLbFUkieoIvMJ+qk/pBbZIF",
-	"OiptaQqB/LDaTOR0ljNdZxzVFYwO7N4Wq44DS65RQuMS1IkRoVNXgkChwloq5v2LE56jwUBSUPGundqh",
-	"2G8pGZZHR49HWGhH/vt//9dQpExk9WegiGnvYCjagSao0XFCdrXlbObSyLTsI8sbM+r0X9m0r6IUCorU",
-	"kIwoGRVUTWAZj+PmQMfMA8UDjniZ7ywY+yE8ZjNamK1fZi9DNNXlRmr0epUiI1rW7Gb8ymzOs73t6ft2",
-	"fuuftf2hljK/HtE8jy4N9nxsTpjk7JaOFlg6/OOr/ad7vUzh1k1Yf4wNiMiaWGsYQf34s+cdjkevbypK",
-	"xJW4t922PJGvTRXxA4/Rd4R9JCEDsovwexY75DYrqR1KcM1XGld+zzfLPKkxznig8OnREZpecW/hhrz0",
-	"nixma1fY+WTR9MyYuWOaZWfk2BhET49PlqzdUWs0M9i8BzwvUububUt2shkEjVJjhPJgDksJYxv2WKUV",
-	"fLMGmV/CJqH0nvzPKW3NOS7RS5s8s8tYC/U8NNfOiCHbm1KT1OLEpKB2jbmgeagF2m/RJltXH3zJWZ4F",
-	"NWtrRNaNvoi5Q/NCmv+iS8fWuliMkb1YHDlm9V1CnVoCopB9pGYhxqzCTU4TklrT0/xpVmH+XxgTET6Q",
-	"8jqX4jaN3uOxWWN7xH+9fPMzmUkjOAtkDzfslgvrm0oPjc1mXn4IRaHw14zqSWpUvtRWpMUHDCqd2ltm",
-	"LAUmRljaL0ttVG0bszbm4GregctJcB+rwWLU95LnDJN743OxRrYcg9Ix5uYAIH/MKXQFm0kjtqwJ1JAu",
-	"Ru+97oxToWXszPS0l8KE/uDtvtOiaDgpuDSeUCVCbxYp4+OxjziswlhAiAX7I4kk0F2ABLXLtgo/Z/QD",
-	"lHgoTNEzVBRAQLRDHTBEKegHymGvroul3ozAj5JuOVqXc8HUNUQKl+UHCGluH9Rbqg21YBzJSGq987Hq",
-	"ysu9ozru9tmojr+CiZOwSpbFiFXF45+Tgcyza6hmjhXduHcklrfZ3P1+hyuLzIicuFM9CJNR7SaeILzZ",
-	"UU9v+yyOS4G0CL69fhOF91zrohQjas88EvVbtUdRjm5+dX3HIvl2P5v15VyxDK7g93vR3+OBXa/pyLC/",
-	"qoGTdBuQuooHIvjV9sxsO5H1zQD7wz689xIedby3qdWvqTRmzbiXI+LElfz7Ew2uTl1WhOy8JZmShvRz",
-	"VNymwm7u22D9debYZGCNLYmdSX27Y0QXJ6mapFuuRrwSa6dfxnQM4EI3Uk+I4hlT4EQzakcp+JizjMAe",
-	"Op8/OUczYsqmN5DiV9rKYgQ/ijoMm5rJBorH7vSKpTIw4ERnpDRsxSUQLciICkjnZbgJjYLTVtLp0RbE",
-	"5ENPp1uM/VKTXImvNXniajX6yYdeR9spJKoUq5pYrmpHnnRUjrQ5Woc3ZolHouVDaLGs2OX9kdEcV9Nl",
-	"8zpDUt7FoRh7mro/cqVlLBlvQtX1NArIVym3NqnKPOaSbjA+bXGFHF5cXL/NqdJx96otlLRcMiGW0KtI",
-	"BhejvMw6aLdT0+vvWrG7EmTcRv0rNx2QheBfwS/r/hWZZxbm6KwL+mJT9/GaUr5JIaFA8tuVVFRQX3Fw",
-	"eEuI6nWXRX1OCjm3wD5V0l4dJNgB6nFNckhQjPkkPN/fQsKkGfXajhpXm+VckBvIIzNaiU27rwXUvISu",
-	"4ilg8BkOoqBsi0xZYYu6DCvonTQXOAUi1LhO6oumGdUrkYteu+cMocicrX4ezvqdedSQIxVc89+X2cbv",
-	"/+Xo6OgI8hcBY2Nk2LKoJ8AG3CLKKDDdC1K9PLMQgNlcMCP3mtl/G+X79YqRTLi4M6TXR1CtqSYHP+jP",
-	"wa6kzC9onseoJcj9246l0UebsgTi1KltxI7qWjQEbIBU7YTCJDx/PrXNbKnnVaKdvychLXen2DXYR4wp",
-	"QjGb6tbEe9Vwtb2B9ku4A5Cp0i4nAZBCw3WWeRYhMbWcOk5m5kWRkxlZbo2Atd2JCN7b9v+t7UPs/aKN",
-	"FfxObTrQdyAcUu2NV0y6mNY371oMtr3pX2zt/D+nl7C/bQMKAADjK+2Feyz5QXOa54vrUqhyhvbIMggr",
-	"8wNMPwxsN6gEip9th2MuOMnKO9fHG9f/NRGH3VKfXIfHqr+QQ66GPqi2oItYXtZ3FPcbeZ9N6EGKH9ea",
-	"TiC3rl97cOZtRIZb3P6bDRDXTrhtDa+vp63p02zWi1p/XDVufNLr2D27tmv+sA3+sA3+sA2+oG2whEUg",
-	"SOOaeS9re7McNrqow5c8tQjiDs1khfz0w65cT1eSe1+Hnwcd7Xkl1wU7aaJ2rtIcKtCSpV6vapvXO89O",
-	"m+fcO8tf87+chfn+NoiynUrhpuNrTX9Uk6yOj2KwOF+dFAq58pJt3yAqEGQvcp99b001VcFtrU5jvAdb",
-	"b9zyJVx+W1pTjYc3L5DZ8yVXZpPsv363piPTa30K60kuVjcu2FSiRd5PNe7amHeWrl2wp1TQsIMqxZWm",
-	"FqUIE5sXSrNpNFswPJngXRXosqc1qKfSfMQ63lNt2xqAJ2RcMEZwaaD71rCOCFUBLsK/Xr75OSEZm+kJ",
-	"OX52QNJPn23PHGB+ToEzG4q1LdinAktboOSMqqGAOOccsBsKY6AJjDavg7ESfLuv7vhsX85wufs29xAX",
-	"a3tsRCBYvpAKv2Zq/+4qr1GeZMRuxMZF2FV9QKWwbVbxbA7qXQBJtMsDWxMpaR0cr05grmBX/E6tSBEJ",
-	"t8SIi94w35f896qIbI0T3mQv77E5AUSZRYReY0O24YhpbfA364gxK7mkH9i2pPRrWtxlci6qlJDjTnkd",
-	"w7trb5P9st6qC6DEfuiL8yGL2YQKlq0AQnGgbmQOsV+LSgp57ajzsYxrqwNkMIM/b4qOshRssnGUbq+j",
-	"x1fwKS0WtrfRxUTy0bpHWXd8NIW8M90sjRq2bclzLIt2YsM9XArdmQvxhW9SJfHu5QX54cnTPxPb9qfq",
-	"0YOZvlbpADM1tbUT1zxL6+3/yEhmLOilkXOlWWY2JBJHG+kylq67FOsSMF9ThOO4hnIKWkBtxdyBA8ky",
-	"zyyCRB/m3CNSZTf0wgWrOmCmakUTcCVtIyOqiZYkk8jGsO0zhjYOyM+g3a0srUDvOzP/uIa6CtW1b75j",
-	"67Wr8bZxGneE0kGyY/kL1pvBywMUc39vO5xbFS9nRSGLztkAPAAEDq+x0CdNCAOsB0dmY0gaCYpwetri",
-	"QTlQZFa5g1HtwXcQcvVz0H0vvhYAj7gel3meJpvSpyI0z+W8dxrXzKra/VL1QTGP4GbB9BFyB3VUSxKA",
-	"Ko34ClwtTc9a2Y5ohtz2ehnLtPNoPNmYEn7rmGu/nLH7lWY35uOxqPrtuZUvtuCua+8718y1b3y+/vZX",
-	"iwDa7D/pf4fHu2aLhF4/F+ye6mjloD/Cxvsq5F7hbFTyo0OxoXkJ2nYaNlKLx2+3iFSGy3cvDJIF7CaE",
-	"dSy7JJf4DDyp4Pj8d9aLU5mJl2LMBVcTo7OxEeMzrSyR0d6Y/TtpwhWyJvt0g/BiLbo67krfrlwhjkCb",
-	"9n68unpL8IGDOPou1znrwgrMIC14Lousw8kZrXFPy0Kc3lLNJrJU7NTKxlNEIzEvhb9Y2qN5iq39hzkG",
-	"xf8eO81WYwY3cIkOeREtgYW8KWzXCAvGLuHY2jFxKt/NIthE74CjuaE0ll3b8QFAKmz5nyEx3vAsA0hW",
-	"IfU1qAg1WNbwU2y/WfuEqrvaB+4+1R4qi/oHQIThBw4VufahE/vhZ9giOvzEd2EKP6w0s9qnVf/48GNX",
-	"FFQbxxfDhJ8GsYzGG/REZvCR1TmCY/eaCRyAz/K4rqG6TaQCe7BULGtg9vlb6j+v/hmXdXCW140vg7MJ",
-	"eF3wqQuF17YvAC+qOJ3/RzUe/hvcqP6UAhix6tiM8eoHFmbP5uEg0KryOpdArv5oQxSy2nmHXwAp0mI0",
-	"4R66zJ227dNWO9eqRB5+GMzB72b1EVBw8G9HMsFH1ZuDD6trFHzYUtQDWq+ruGjH1dRbQ1hUM3wQngCH",
-	"saD5NZgHeMvD49WyMFOFg4s53t/CCJthiVRbzGNmkgteHB8lhNHRxPbEA8UdelIC2vQZCptbiVUeXFUZ",
-	"E70MlHocqQXL3B9FxLeoWga1fB46lPqGTb2PqaXK9FdgNosseRThTZBe1oXt1dJY5Rbzi2t76A5RfNsO",
-	"qgaab7Mw6y6ozNKosJwRIOOO42o0Z+UFa/HQeMKihbc2fOQ71TSrwNJ/stdz6KbTrUXCMQ3i351F0j6a",
-	"QBu1jJMzVWszXu/84LhrxIVUammYZndaleszEQxEC0YmFJqhyrJjr0d0RkdcR+qo30cnrxFF023vlC7I",
-	"DSNG6MJWP+3rjjUyibPtAJSi+OtuSVELWzm3ENp5gBh9vLej/LBlhViNSQcnkVSnXe1TJ+WdW4GxrvMe",
-	"aRtnsQvmvKrRzf1Z4/ZZzxpOd9j7F0ax2kmCg91CW3iJmA6WcOcTmbNu9+l6ARVX22YWUo+ubBLVrYKT",
-	"rVl07uEbw/zW3D5UaKNKzwv0uVpmiDC4uDy/m8hu59QVSN9DzWmsv5pX53KzB1H4tqW97Y499NXd/tC6",
-	"/um1rkCuihEtBNVb7McQvBL5W5iLOi2VJkrzPCcT+oEddGmA/hrErvU79DOu6FhulD5BvGmP5DJ3DJeq",
-	"OwwegnHmYJ+ZsS0N+7LGm2awsd/vnRFKNJ+iN7DMc0IVyaW4HQr0W2MmVcazBN5XFbcJVnV74hkW90P/",
-	"UaDXGG5HgDpu8zo2Q7jdXf8f74W41/w8KN/93tK7F1E8v9dCuN9vDlKocroy0aHOxKDg0BOnewWQ28m2",
-	"ur+s1T/prAGBbm7JrChFBxzUt9FDyQPw3+uA/+jE9M12Ymp0bbgXGVgd937v+KMz1LLSEwghsCba8hZ7",
-	"RPmm++CPPfCjlvdkEc75f6+X/NEZ64/OWN9wZ6yOC9ylINUYav0GNXTMpKUVRxl7XZ2rX+yGvtnQDOJW",
-	"BgTnbI7Imo6DTnDZycK2gbjlH5ggN3R0dwZmyIzJWc46qpeiHU3fuGw7s29gb/WI4cOr4sv1r2nnaWdB",
-	"l9G+PmMMbdZ74fZjaXj7WiztX30Df2DjuRzd+XY+VNMbqhh59OYtdB7p3rW3BdQSNXbuDEWXC8hhednq",
-	"7fT7UjV6bS27e7M3pC0cQbGRFDGf1OOjpvnvkw8f2xrVZQ2523OVeW7IdLPJjgs5jVepXvmeQzWs31vJ",
-	"1HIQxdWNxP2gvy5dT7yuthMI5Uc5J1MqFhVw3rx/pcYW4PlOSSlsBsImsqYC0Fhad/sOcjxau7Icz+11",
-	"DYatsiQbrXq2BrcBdOO2c83d7/P4PzNCt+pD2dACTfUN0vVRJIGuvBbpemstm4zvvxXgAPKggUnP2ZWK",
-	"FddBO4J+MshXs69GJ5czJgC1KijRAD8jNFtDJbbqsNYjibDV7MARe0DIjXXVYCarza1UxuWQOivh1uD0",
-	"4jVcIbRp245cr8ILmc9XDxDaUfXVAe/ZuZ8d7e+qXicO0hxcyQVUM4SpDEh+XNl2c/ATWVS9UlZ1SIll",
-	"R126XvvNkqScfWD5GXrGJzLPlDX4mXIkzl3Dk6Nak0pbZY3OPZtsF+/peVnFP+7V/G53qRs7rDVuR2Ia",
-	"JyAkTF0KZkulsNjFKLEavC0/xHH3+7gk7c47j2S3soLdC+0dA7L0/Q6c3gIk4XSWM3LU99LFmiJEOtt1",
-	"to6bUi6qNPpt+QweLtNlkwy5dZ0x8fTyF5Xfv3VMW3CiVEmhDsdug04GlXfEuktiDe7qPepsnnpj+Eok",
-	"Bjk/jctXk7PttKE1yuRdieiX6Vy33bhFg0ls3Heygwr7LalNTF34IXEQ+gZtwbqXHFy8t/gv9ZQ8rgwL",
-	"Oqt4op5LCG8j3qQ1EqtCBS4CJc38yTN2bQh8mVTcRgG9E7DfbN28XcAmCWA7Uwo2Y9yb34HP3fuyohm6",
-	"o1fXXK+i10nBWLyzXtXp2emYVpfDv3iGPJZyDfXDsrjmYlbqzTrxBViRSyBcq7borXY/zX7R39VKhF6f",
-	"v/p5kAwu3//l/K8vfr6KTuHKXMO2AurKLKI2jq2QiSpMTj+QU1uFXdcUzK03k75huZyDBv3ib/u9dYZN",
-	"YvDB5O6lB6zRpLRH/e7Puy7F9RduqwrNhmnJvF5yhgqOVVfCfUkGQX1PZBtrpLeeYmLofCOtZCkFndfQ",
-	"qPpmHN5bdVjZenYLZ4ZDd23lNqQzsJ5vVjSb2W8kl5ey1jWoLR4625BgYkIWrn/rVe9eXpDHjx//kJD3",
-	"VxcJmfJRIW1sJiHpf6boE2mw9DAroC2CXOCqkcG+NrOvx966GC7XJJNMQfEA/uIhuurn9CaWMbyWCCrY",
-	"B3nndyS6PhuA4IrcSpltvjDl3GJLlTx4aGsCAsdsCQrcuQa3D466ti/Rm2roayPeXyeoPiTYccwtPXdl",
-	"DPyBDwCH69y9rbB7uObfLr93+KjrsvvbchoP/FyxjzrsadcFYBbTH9/M6G8ls/06xj1RYQWdbuyHUOXU",
-	"aGMRjTJ2lWGkJFh8dEfLIsL2AVu5B4tzMdZdM+4NGqBiUtcaXKOXSW22K96LPgJZbl1+wVSSame7DmMj",
-	"HrkGw4kOuhXWYijp2+UsZbGRh6cX1bzwQehIV0fWOZ8VnhVIZHRuFZrn5KbUVRwu7lmJReR6e0qAhiJR",
-	"OvN5QnI5ZwUZUQU5uhYrO6qIWpu6nw3dxluK5rdVjibbYUfTO0aUnDLI2ydCzsN9uCnVIsgFrLxvZl6s",
-	"mNqexQ57I7Ybf6vSNBs6M53RG57zqPHqCg+4IpCNZXZMkEySG7aQtogHE5QKTAVcD70OXT7d6d3cp7nf",
-	"lDzX0C88gfitTWnswKQCQl5eayrYnClNpvzWdtbieknmSNuvFLx8+ZUOUXJhta35JfUziN2vX5yytg2b",
-	"p79YctK/v/heAXfr17GR3IgrI3VDNSGl4L+VbHVcA962dJLbkDPVyX2jwgb0mVFZcL24NGuyMM2MFqyI",
-	"sVdI8jTz/asD1KpSHizepmG45P27nw7cXQCPBr7Rjz/Rejb4/BnC/mPZHql6PQoVcsP0nDFhLSSoMRxJ",
-	"iFZgps8pXHHGZugUHzOW3dDRnXt+XnDNzIZSgT/4TkGpagIlaFoNBdaAKaIkZpVgcoHN1yYFo6MJU/7n",
-	"hH2kI50voIoRSx6rwQs2kgVkqsxdZRdO0pVG8mIofI4SFk1mci5cydeY5w7n1aU7DsVQXBlGnckRaNDO",
-	"+z+SQhd0pM9sLADYuBkG+sRC6jxI31smWEEBL7aQU8L1AXmVMaH5mBvRqMrRhFBF4CyhNIQUZc7UULgE",
-	"Y6b4rYB57JM//emlLKZ/+pOVqAn+bO8UAPcNAaRK0Dt2bQRwmpD3Vy/3vz8ghkNhRMm5jMyj768usDI1",
-	"dBwh0ud/pgfkjWDw1qEgFrlwBi2XIBW3Mpa+N8aSTQvJmLmphasLfnwC3yE0rM/vo9Bj+hZy9c+wDb35",
-	"SDGtubhVewdmwHMCOYcuy8iIcmwpMKGKZOUsB1g1h/6aEF1QnhuatMyKC4B+wg0wvGtGzfUkqiwKeUs1",
-	"dr03b4Z5mCEzxmbQjpEK8uyJ+e7J0RFJW+Bu6RkkwripzVme7+MToHrNCylu4dcnJzGkWNxyoHEzqgOM",
-	"NUeHoLPpAXmPUrjCJxYZsZKZ/FYC5gEt6JRp1zEBiMi+Sh2QVyhP8Tu4L0Qig9DPntj99esiPEPOMaN6",
-	"4oj7ydETbFWoyB0X5hYY2sPOp476Hu/B+2HHzcN2ryH/RvEPLMEy5sxDBxJUWUUWoOmlf31xRQ4/HB8C",
-	"ypZZ/M9YY0m4MhP1HQzNFR2by2NbinFFLIgbvN+cRo3jmGF8y7GbBXn/Ly9fvnzun7UcAJ61q3uJWH9+",
-	"fU/2/JUJIaQVniB1YIHpSGYsPSAIRmEbebrCuTrSZxJUgX0HyzMn6lyhU2N4mN/8/Xz/P+n+70f7Pxxc",
-	"7//66Tg5Pvn+c2pnCc0a3RSf7p0CY4QAhyUXM6+FqhK2z0hq5Fca7lgpcqZUAKDsisvNivxhq+qs/4x7",
-	"EXTtwIdQ3/CPfb/nNuDk6Nh2l/xJjuAC2HtjNy+ojrZc/6MZr4LcVoYT2hIjb0ecHB2ZXQMZZNuK25Lc",
-	"BH+JiWruZ0+OfrDzPB+NmPLTPDky1AR/wQ4SFJJWxhoWY2YKjjiAay0VK1KCuJVoW4X/hqzC9IykH/c9",
-	"2OU+/Dg1kzUsHbfaaPJmLUHfWaruIIPjgBiLAHY3B9ioUiueYe4uzOo7RbxnkfgyEZYBeO3Y1fgLqc2Q",
-	"sJdY4Z/zEROKVWre4HxmBCr5Cb8gJwdHg2RQFrnVDdTp4eF8Pj+g8NiBLG4P7TvU4U+vLl78fPli3/ym",
-	"inBUKkNQqnU6ODo4xsfkjAk644PTweODo4PHtm0nqDuHE0ZzPfnd/H3LYjAigtCcU+Av6aExz35PodLm",
-	"+AmoPSwDiFQ8OJSJaGb6LX6VDU7Nu3+EkbDYaybNcsxoJ0dHDYgeOkPhwqU4/Ic1NFHpXKWS2hFAt2qW",
-	"Ujt04YyNqS39iL3Kz+3Qo4AHeuLg9O+/Bu6/wStlwaWlIW6zUR/Y/ySPYMP2IHHtVoF/wbcUalHo4HQg",
-	"pECXBG5v51GgjqllCUyqVfq09oH8xD8wwZT65z+SDY5iynTBR6rzMN4W4NNgpW0UzT66wkw4jO/NWUgC",
-	"IRCrvMHpjaThRaCHOhbceWhn4E0BpWwoXBcswzcpim+BMHZGRZBz25mpdciv7TpWnrFZxeEsp7xxuk1T",
-	"63O8JgJG2f5xvmM0s1LSrWPdk7Tc78ARbsfd6n9vLqzd8a8KfBw7uztunPimBwbRzrY9NLqoAgPgHgew",
-	"oNN8qwfwv8wL1zoAN4W1yPsL7PT/On/90wY7XTCaLZbIcqPrhHIjMfxoRgvb8R53xaPVgZ0g5Z0yCjKo",
-	"dca6x8KDUqhK6Dw9ekzSEFQeVMGhSN8xXSz2z41pmtYC8i6f0NiASsvZzP5dE2pGyZrTRbdQi3M8s6P8",
-	"i8q1ERXbJ5QLKryfg48YOtatRaw2kXAfjg9BcT60Hnt1+KmKm30+DCsGo9R05WwEa3BQVdmSy1+ZJhDx",
-	"RzdTpVQ/+vHV/smzyJU30s7W5KlzdQ41RJCDbi3wzoK+6hGsLlODz8nKJ+1Irn3Lyuf/gpVePZ6Ei9Dn",
-	"wed8PFZQfrg7AuZKy2IRo+BzcMQ6z+wEH9wKQVfu1b//+jku5+1wiODmIe4C8rYPdNE3Vph9Xpc8bBI1",
-	"wKnYy1EFow4/eSB2nn1eoZ9bZEKFzOoAHDlpG7g/jUq25xWmwM5OvsJpiOtyFSzy7k+ckhBFwZ5wEAXs",
-	"OGQoK1z7jN3C+xzyYQA6ApGSzUcCyJYIuVwyrXPrV3eAJwGCYWHxA6XyQGhGIlovZEImcg70JnOLO8gV",
-	"4RmbzqQhkVOSqnLkmkc98n74oZgAaCH6zCF0fSuZIlJYVDGUz5AesZeQ1PlMH2FROBFSI/MesUJTLoL3",
-	"MJEpgs+bX7pAJgw+FH5hNwxtoLQB4pJ2vOqAnFuXLkp/cAv/QNKqe0KaBHTkYXWHAn1l1d7Cz+ItFdKY",
-	"LhGQQO1egsj9i8wWW7uS59VIDmnjcz2oZVvkfnGm4Fs1YSR/pxziki7QVXzDoJoeyp834he2/vjzykuP",
-	"9LCjC39hzP2M8Cl0Q9EsX4QAARiEq9CBbEAMbu0pegzAe28jo6jleexRNbO+a64JvaVcDMWj5z/tn+xh",
-	"GAlgBOkI3BOjCRtZO0BTdYcu8RC4VTZASbwL1AfX4O4l6LuHNw1FHaiQ8HE9hzdBlV+5fBnzpim9Y7U6",
-	"nqB63V96oydC5mlWu/9D0WQAGD7DdvH1m17d8qRZPz+nyhZRw0+a7WHMDwRxWepDARU78GStAUuce+Co",
-	"u+YcOMoX4hp29KgS6Tb9LKRu28CgTeEWwnmn/OSikDbkUgkjo4rRHXETmzm0I27yl4p1uFUAjtUp4IqZ",
-	"zU1tWlWaoJ0GNH1AwAoxfKLrlhDkHGeE+js4FLFLWBPCWPIeNcrtRuz4KjQw275SAZr4UlNg0zsm+b9y",
-	"KEQOwM6AOu5D7mOes30b+zv8ZGvQlplFv3iDCHK85y7MRtHMzNlYGwUXzf8ne9ZiirYfixtNAVzUDg84",
-	"BKWKHzHO9mHMJrM9vhhWENuprKeNvJn5hIsPjSfMGOg8eKN42MRCyFyBx6EvRDNjYSRLoSEhxCfBoEcS",
-	"snGg3TEmPGC6TXdAC+azQyKwI3QQAO7HjgngJ65chhaMB8cvixHr7QLE47dn6Hxyh58qNNDP64ss6zRz",
-	"EstlcDd0gjBLApzAi1qWhJ5wccfF7SnBfAns+25VVftdYjMMzBOYXuNSKmw+xgFJXReLdCisJqdqeR+Q",
-	"9HHHFrYM3vwVppDJubCTQy11gb11nNqCCQyGUSE1AK1idt3M8PaDoQAO1mq1aLTJXEkHWRPCiIEeKsE8",
-	"MPw5JkSxpve1x/zahQi1b8cE/AcWoB50rSvCiNv1gPbni8wYU6SCWXPXy7vG+0nMqDO8QpuMA7/HWuui",
-	"64SkHr7WUJR3bwD2UodXpWo2gAmalr4LRjN6kzM0Fn/YOyBvrXLiMcjhuUeQkHnDcnTD+Cbfe+h5UtCF",
-	"3qVv+sQgjvjOiILynfKuXRD0T6OaIu7IpXf6NqjtSXuvniPy1I5JAUeprMeQ19rTXSVsoyISGEWrjWyd",
-	"UTiDFTziyPyCmAkwo5O4POzcx+3dWo8qE7+1YWfrnetEm5/N5rGCzWRdEskIrMQXZHWl4G6lrXpEwPvT",
-	"LCUCgqIgtsxqhsKlxSWE5YqRJ0ePSepbHqdnhI60sQbg58rpjuOCsXyRkNTXIaWB1xdSkX0xUlDLdDoU",
-	"OaMfDKfQEzb19mCswzhGRBAUm6SuqgdcPDVfjC4LYYwE/B59wIZ/WJ+QMUE9FKgNsgArOT7aC5LQgeNY",
-	"JuYYJzbHs0bQTW7R2Y72DsglpteQ1CEEpWRO75gaCotqY/uSKNvSYK9bMoeXbfuSuQZ+9MCSud8df0jJ",
-	"jKbIPa78MskcOnQsLv36+nCDR0Q9OMY4xxs8MQys7nb9TkUwqer9S13CWeJSegsqMjkNfLUUPbVEjr2/",
-	"1BpYKXkE5UWPj44SUkcNB8ePGdH++CaXozuFJgfUBBj2kjgcyo8zXiyqEh67YeSWGcV4KASbu6wNdA/5",
-	"7HItAV3LmP5JBNbU3npjExpGGFxQOR5DqZydZODbOCUnR08OhuK88tkiyJJjT3WvrRnWsxs3ficbOyBX",
-	"4GrLFs6LaVFtog4v2IWdO7xqQPKfLVvYERcIewREOIGdTIbb5L2EdVB9bIYtsR7FkBHwiaheF5CJpf8H",
-	"4Ct2ERU5byPaFGcyoRttaYrNFOHVc2P213qSer5rgzJVVVXIJLCI1VimtKBQsDWDtuS2qOCAvPL1VKqc",
-	"AqcAbF9Hz1Z4UnILGe7j8QEBP511dqA7nY/HFfwCDBC7FWYJlRdNrZ3C0zsj5wJL/r6ORJsmpD3UXi7N",
-	"urEnbonjIXTneR3T0mup0xq0/64djJEcnA1T0+oZTK4i2v4KhAd8JZWHaDfyBAQaJVgwCqKWqpGVwYB9",
-	"nBD2ccRmGoVUqqXMU//aoVBwQwoGxZE3bMKFS10OPD1cqZLZSkhwSB2QFNC9vUh+epSQpxb4n3Gw91xQ",
-	"eM95SiEcbHZ5KPzbJXxQYTKncEPdW0+Ojvyvg+4SSjOanVUI6qDxU0zYxNo1W0vmfWE3bCioWDjP7gHB",
-	"bNyMj8C4D+riHvmFYR0SziepBsOPcTQsb3pycmLsAjg9BBq3FtBQHCdHR0d+6qCjSHHLCouNbu4qFyWm",
-	"stQqiqFw8wUdTfxBuNqwtsdCkxxiXKcuq97QviwyoyJAIFwk4Mo2R4+hZsdrE0tPSHNVjWvYwADidOYw",
-	"uEauWr9fB+Rc64LflNoCy94srLsG+L+4wzrEAuaa2ND/zQJ6kw6FMYUem5f/+Gr/WQJM+sj+8+Tpnt9V",
-	"t/Z69agcV0z8zGEgcO03BvxO5rhkqZHTU5ENRWp+dC0R3fKUGEMktdoofKX+byGFoao8txszJZn0kZ4O",
-	"GfG66mbwR47nP3uO5/oZnltx2kQNMg+4UIkKd02wkjpBSi5czSNQ8g97BygeqtydUmSsaFhzxopK/B26",
-	"pTOV4CXCeww+IAwJE59ZnXJXruwLMmXBb8FgcSWWXJEUohwLMGmYGd+KMgG96dBWKmznozObm1+v06y0",
-	"yhuqRxNvMLkYxkiKcc5HOj0gqf2NYeQuKOPkhoO4Si0CdgjnlQwFSMxrwzavzcJaQF0JSQ0ftG+TeXZt",
-	"/xnieidBfMd/gyiQhKqgsy2Uqw9FxmZ6Qo6fVXvfGfOpIjuuxFn0XK5LasQaZyMgjbAs7lRNAUgVFVzz",
-	"31mWnrkGmoaZKrwJtZiuDtKj7Gfp+58v3799++bd1YvnKZCe0d/Pzb5i77409BEHAOXgZYZnKhezXWzc",
-	"o4WBrIAP7zDYdA5jfaFoEw5uu4FF2OQv9fRDFmgRiTtBb2oh/gVs1I45KU670uOgJrDKwNtyqKqKETsm",
-	"sht/2E/y1lzcfGHbiVifk78+oPSmrr9bSiSySl4QUVqYBl8hX7HTqil7TdWDiNaEZkOh6AeWoYPenmgg",
-	"nyDSBQEsuHBP6g4snCf6PCFfuSyilq/btx3fqGa3vge+U43mepHr1NVFb6eX5YreMZsTN2GEuT5Ku7su",
-	"aPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wm6ZEdYm4orQhpVYzlz8FptkCXZWHUazXRkZy2IKuoPt",
-	"PoVWq5yLagwwapXmeY5FgVgkYAas3FYLpk9rGV0KdCUECHe3M+eCOQMV7nFpbOP7+JqsOdDSFBuOS3gK",
-	"rDp4GXSEGZwOAObF4X+ZF4YQZ3iqlmKPj4I2m09XdtncorHxADZE1fxtqRWBlPxQBgSO9sXsh6W33xn+",
-	"+5Xh350hl2eGDcBlazpmoyT9onrnzr2nu6Qqv47VlFVt40Mk1gF1GT5WeUN9z8mAxIKzfXAr1ZaRWDeX",
-	"VU7cZNsFJcC2MaCGldeyYNmpzwPCWAxaGTzPvlOBYLQAdOhbOt5DwxQeQ9GSOlpP/fhYr2YnBXEFDlg+",
-	"Pikhmu9yRuhQpLapVJWHuNSeaafXVSYNObfThKOUglVURMDTrfmUJUNh5/QDSf331x641eYWHJBfrN0Y",
-	"m6ClF4LN1lEVD00+q0KOyqKA6rtAaIZeSKP22i1qiGebVGgYw4+v9p/tHfhp1I1pI3fRfxFY0+ChHgrn",
-	"10hIWvUVS8PkEpDnbAYQl1ip03A7gCcCslXQ05A0t817CBya1lAYUe2xZ7+PGpowlGcGO1KL/fstNucD",
-	"q8XV8joSKPwm2iIpo8rhNbbtzuEE7M6ced+TbwcNIdTjh5uvYPNqzkZOTRjNgMF9Gjissa5B7KOH/jk7",
-	"xs5qCIGWKdxRVBeq1mv9mXkvtR/yl7Yn6q/gdd+0lPeQ5ssd0GahDyXbMcmsQ3F8kHTBqEwP86h8gbST",
-	"RGdhnooRCcuy7TrTVFocfih6sXjwG7a4O+nL3AGOfjd8PYDp33HuC2Lqx7mh2Z+vg3EvmyXkYZXFt8Ku",
-	"NVJN34vZ5M9tE+zwk/vwutJZNqp08eJxef7vuz76NfOtGItSfKcwtAuYtkZBBBxKB/4MMVOjgjtGwJVN",
-	"xfW1z0PB2rCcmAdo0Tv1pKYJ24RNW3FX7UtQbxe51kxkD6axfZF81/4K24NWo0A+51b1GE3V3UYaS+Jb",
-	"WDaRUc+gDiqbcmFzABVjikCayzkxrJHfCpKGLZpSa9ENRfBxy6g76cwWuIJFrHDyvRH5AlJBlbeH/WBd",
-	"Hr9G661+tOP6u0QnUEtKtXlIMDEwmsEoBM+n1F1zClpCtiDsfOe8Htrf16Umuh6Ky9VEs2cPoiZagnLX",
-	"Cv+9SiWMqnVhKUezm0MaPNoMZKMSV4MbDm8b4P+kdhtSLBOyt24o8NoBMSHwsQAnP/W3z2uQT8iKGxeq",
-	"jNj/Iu4VsGWWgc5I1d1mOiMOA90wd6Q0Vr1PH1isYIvPDiUSgFhsj5Evq0QumSUokVTdfeVKJB6v0SKR",
-	"jNa4yKFgPPwEZNyjVhO7abiSycRZctgVwep6Kqn1FjfCvFWTeSurwqa3F/vfJ+T8edQ/gJPxt+Qrq5Fc",
-	"f9uXVUfCIXSURmIH7bXrIuMb93A3/WHKITc5hvVMIbPOh6iCXEt0DsUvADRLfemPU5oC7JG5LHPfjr3q",
-	"TuY7sccLhuBWPl1SA7hjufVFrKFVxPyQNtA7ZlQaw0nNTG5Y4s7WqNKlcP/YHuc/9ExaHX7ClkJLsW5e",
-	"SsDBhTp5WmGsQaWasqwLkzNbCGs+YlTUIaqgfbEwHO35/p9BInyPGDlDkfrZherblFGhrAJolYU5VYSO",
-	"RgxwAlzChS/xh/41kMFhKw47gJXP3WiDnZaZQc1uF8XZkt4HSzTA4dDkti2leBgItq2zdsNXe2SbuyO5",
-	"gLmF2QktSoYIpW+/GyXfSw1WPnR3ySmfWlSJhMh1oxfnwWjfdAyjWshqEzXY4oeKZwRD2rS2OucLT31n",
-	"sr8zpAFhCB4U2nCtWD5OyDGIciPWj49cAQoVC2h1BaU9tLhlhTdVjx+T1ArVay3lNXyN4IyYRAaBcmhk",
-	"B728qCbpoRk8dfWNd2ymcUyjOZo/Dkh6gQSyfwXhcI7gAQDOSfRixjysLvzYp95Vm3CGIRRZatuQzK1S",
-	"kTSkODnSTO8rXTA6TbHRkM0ZDQezlc5TzN+gItR4IN3Crm4oYHloVR3W1gClTqmRkSn+BPuPhE2xq3cC",
-	"qFFOxR0s0y0EmurJ3OhGBR2ZVbotFBLSC09JepgmJB0OzX8PUlsJdHCQhmhMB+RqLmvUOaULrArwNq2Z",
-	"J8z4PSAPU5exoiHxnWvoTla94ppnyjbwqj60zQQAP4prCxUK1U1p1bA+daa0ay3wnRqKUS5Hd+SRb7GS",
-	"kJMnZCLLwlbXCTnf8xSgoTzeNXqa0MxVX4Fr/vw5Joqco7CvFa6R46MjO8OhMMz0FGgFTjk8VUjWuJ5S",
-	"sUhr5HvuTP+qMj6I4t2GVWy2euS8hVga12a73S8Vz1vlV/0l6PoGNi0WIENlnJtXly/TNlata7LJktYc",
-	"vy7TrP90+Kc6U/etbm+4sAif7VYfq9To4x3IkWXelYqwv/5AHQBwAOGhMY63dxPZs1pjOfxU4wNLPTJA",
-	"6sHjVpNJAWK24jKG1xpOIwjX0EEVcNAr9H5wLYh8UV1vcEcELw6cEkMBqr1zdJp3W8DUsxBBmKx5HXGJ",
-	"tev49SFioc5oCGEzvaMzSR5RIqmt1Zgz6FEqdOKd0LwIBCj027op5FyxgqiJnAOeJCQA6gmbnqLgQBgK",
-	"YLyZnItc0iyx/U2HQgk+HrMKTl9Rkd3Ij07XhTLaJURAumigy55acq5HW2Fv7T11DDlgLRd0NGH7Fyj3",
-	"V/GX+sOfk4HTP55z5fBoVr4j8pPgTZeW/PbfypyPFn3f1vzZ52TwH/uhdrT/ZuazsZe9sONXO2aozy01",
-	"Wp76kCp8DzPTT2GZhRkgo2wUU+bCFnwBRBm0B4ZoVdzCfF6N1if4GzjfHSYNDNOlncCXvcO+DunnUmNg",
-	"6RuLwLrprzZxq218KAs3OLiYgburZjHevu0g9llOxaq4UME+cPAdgkCZNaE1q3CPMXnNCwnWIuZUMzQG",
-	"KWiFPEv8u8iRBVGq3gOxoj0HO2veU0+tv6/+8dYs9avTPBwGaeiMy6nYXN1IX1zR29Q13R9bP6x553fK",
-	"98QDZvWssvWc2WzPz8XVG4cQjULZbV2PLF+Nf5aCvcZAwC5ZAsyuQ4kwq2soEWbvVglWeAZe+ThGPZfg",
-	"gnZ7bjF2Xo33zYL3YcUpZjTca+gHcBrbYo+NqHNzJ1wZyz9x4AU1MNFj8tqlmGCZp+E6NvlAVQcAvMnR",
-	"/fGZlc02dueRIyqUAsE+6qEIm0ciImdwi7j1LYec6897Z5F247eUC/tuYVQAKMIBnw4baZZd22HSBJpT",
-	"WBwj7IYLRGPpxaer2AngHQe8QbNm6Mnvgsdu5kE00v88PNJkKESZ56jo15rcnCJfhctv9ylNyJPjE/8s",
-	"QYIkinKATTYb8AOC2kNpjyxmEypYdm236LpgY5UOBWbyhC4lv4dYcTWlxR2z2ECo3QD0ByKoYw+WhRE4",
-	"tsIdNjtoCtQENqnVRuF67Hh+YUEqkKAzNZHaHmfNA7WuxDHHsiFjDJni9uOvZlKX9MODZw2t4sO18GuV",
-	"QiQL1CW+Ul556RzB6/PIJfrYoSPSpbX3DunY020dVTW1W3hNNXqbBaS5nYFXyOoIXJF0OBiWR0ePR3A7",
-	"eAb/YKf4mVPW8MPhIG3qDVXgYLnisCTjwNhAhjgu3Jq/WlXCzfDS7ncnkLD9fpeqhedV36560bQjguvj",
-	"P3rYUF8KsYqajuEAmdCR5kNNCUkVy1GEa/ZRu/weFw08efoMMZ7MD4/If//v/yIpFaOJLK7HhZymBO/X",
-	"ULhPtYQYCdyhdtylEpIAkBzqP5BSzD5qouUtNLf2sHdUeOSXsSyLU/Lk5GQoUieRAQjimn30vTXfXtjC",
-	"jI8dkUZ45PgYBCOqGqllGikG+kINo6rvGoqVktcYh1azqZiZkFYwaIK98LrZSoU0ZkXmUKDmFZSBYXQQ",
-	"O/057QBRxrxSY2cIZwkRMaN7sCyx+DggjUZSqHLKMqK4GLFK5RuKCuSMigXmq2CisA3vLdNBzDoe30/j",
-	"QHYfcNIdJXDZt3+Z3OM+LPg8y1bkHtcYaF3vaKUl34OHbjPs1nvhS1a38WKSry5sd55lhLr7urbg6KN6",
-	"HfLpTBYbtFBdKWXezzBf5IhkBR07pu4hiQjPlEVJ+keZWTwkzDcJauBY5pW9U6/qpQlJaV4wmi2uZwVT",
-	"APcHLN9WMEByRlqwf4DkSj3ePvS0OAOePaY8B9Zl5uayAxA53xmYIAYQnQKfAh0kp/CMzZEdClk4QSYI",
-	"Fx9ozjMnFKoZOFBuxMsF3YZqDJE5C4Bm+DvvOHSCDudRSSMnZ1aII7ItaeTGq0XOmvx7vexbpLmGNrxD",
-	"Jv4KafzLMHEcfD3MQqC3Cgmvg83tlPXgtN3dtVqSz6rcDS/65JS2FSkDF3I6owXbpyLbV8xQva3psA6r",
-	"tt/pzNxYrlTQediBAYpRXmYMw8r91LiaA+UJMIgpzceyMPoSz7xx6FZTuzkxP3Q8FHDva1aFAypVaWnk",
-	"7apy5lZa4pwqooyWiOAhseCb5UdLs4M2qcI083FuPofMY2fl2/CZqXXNq0kGSyfoI/Rc6GdPBhEouC9t",
-	"dNt4zS5Un88Pk3yyqSazu1C5Y9JLy2I25ze9hXGTpwyFtdJtt0pX0OnM1/uynKidmQzFPVkO1tU8mHX2",
-	"RSps+lzVF2BRf3s3FXpoapcKjmUUO7A+fKS90/P7tp5rEmCBcw+DftAzeOtcr+/8qN90iUO4lB5In27R",
-	"DwbH6LMo6mB6Dxlf7UV7h58st+6uD4s64+qMNDFmHr4x9hDoKXaczrQCd5qDB6Ka7mot/P5hCl69pfvF",
-	"6GT1fTa79jerPK5NVuYzdh/fyrrz63LFXFLXudAF7GHLK8okPncJShffXuz/YMP89UwArlWz1bCNIUcd",
-	"BdYN07od/ZOcyFUVsAeZFG/fZ7Y5nvb0hSK7X6l4/6u0yOoyuH/biecW3Iyx71D67uVPLFdA7gHp3pbQ",
-	"U9vWByhCs6xgSkH+/5O9M1esnjNP/DU1GLJUzmPdmi09WqO8jX7rcWvvlaunmH6Le7bbTrT1QS4mko/Y",
-	"/8k16RcTiehNjFiajSBLbl6A7qHvtgYseune+E0rrXYVq/VVt4EPpa668aLZyrtBGO1Vi4upfumUcpHW",
-	"uBTeGIc6ChWulo4tSwtgvo38VTxj1+Y3rgd5gN1d4eGmvp8xpJoBvtEyCPCQCTZniT0lzGQcKgjWnIZg",
-	"1rWGUyFWSAVxFWkmtTnElVvBSpSrezF1nNKDtBb/MoHpfr3Fvw5orBVzNdqune+3ApB1z/bpXbKqjovt",
-	"IDJ2aLX0gVh+I2oZr9gIQQWdEhJb/o8wLM46sQggiU1chiQWRdhHCl1eazgq3CHuGY3xZO9sKKjPJDZm",
-	"UBOZ1TwG/dcw1IyJ2jXQZsNvsUQfKlGBw/jhZFGrr6cIM1uwM1LQOXYKZSLDkLduJ4D7FN+TE5LiDgTY",
-	"Cgd1DzPmIdvllVUg3ufpVJsgrE8NtsjZg2eQVWXU7KHgCjzZkEekNM2Z7cfr1OUqH3ItN/f5c9+iwsmN",
-	"aak09KsNA/08MwLECLI55ZqL2+uxLK65mJXavldIUooxF1xNWOYhYKi5pV6GdaBvu+6KlQPfPQX1ZCn0",
-	"9cNZ4U5B8yTww2MyAUndGvcOEPOCF+zaCmT3spQAkqkrUTH37zs1FA31M5xr4wVBAhUYNwfk3GfNRSAX",
-	"IIRsEYdila9mNzurrp1YHFEBaYDMQ8v4wup0KjOW1xMIvQg/G4p1Gj6Sjfo9vgHKsx3c1KmN29bl8xmJ",
-	"49FFlBm4083cuqZiYeGkwm4iYdqdf7pCghJWO4MMFaSbM5805/pthFlzFT5UoKb47rysAOrnLIfm04g1",
-	"SLpJF9EqINjNsWgAqqZntKj8PyOIbHElRbSvZDbl+q3DCdiNdWpe/mV0mQofK5pkhl2S19NgamrEq4xN",
-	"ZxIqk99ZKlmlUcR+svUcu17rPiCpU29SBwnkwby+am0JVkCobe3ehrnoBQG2lsb0W8lK1mnwQ35PYGma",
-	"3ZRzSDgJyhgc18BO5oE8qwpmg5blQYMJ/1abxzIUj57/hHw6qJJ0ugxwk7AyzNZg+XqHlwFP7c89Y4GN",
-	"f4dd+WqrHHB6HbYBnOgu6xpggG+4qAHn39GXBe/DF4rY9LEtzlWTPyTkptTmIhglE1U1QJUpC3Fau7xW",
-	"30+hgQj0HYMYh2tCpqVE0wP8G9U1HorqHm/QHyboQVHIOXScKAybFl5d48pxCsNZlAQtDDQVYN9QAVkC",
-	"bpeeMOHqMz0XEyNaCKqdL0g3tXKjCsKSoF7AaDQaKwMqrXUo/OtAKRpB/Oa87rS3vM8ogtNyNLGOX7up",
-	"bh+Afq7H4L5H9Ufx35nt4m07d6Zn3obB9t2hbQWRKQdEYwwtoyw9bemN5hHEQqrRwjraIE51M12wAUAz",
-	"p2ooXCWGLQQ1xOWP1ZViLCm72ECBDI6tSQVxDZKsq0ACp812pEDiy/9QI/9QI3ekRsINz9pqZA8ht74S",
-	"eYjdI7+07w1EDvuofZShuvKM5FRpwoQuFgm5YRMOtRoW1zPngiWu0Iz6cgRXAmn4NO5n4ttpCjkUFRS/",
-	"qINQOugUmuesgDSEBIHgPB8Gh9NUZl48gGvCyWBFCimnVpyfoahCYUnFUMAiUAGGJh3EaM7P9pxwbLN4",
-	"TWg+pwtFuEpskUrQFiDnd8zq1uAZO21ddcRJAJdaFZ6Aab99c3lF/vv//f+QDNKGtHF47Fy1X+nZ+FAE",
-	"unvUSXjWrWY4gP6GVZHUhTGK0aSGZB0U3dzLAdOWHXAVrqSzI3YmPc6zjFcc5eEER6cFAgVuUMNEe9X4",
-	"oTJei6FbDFi8ldjTjFqaI1PGdNAweSh8Lr2t/8TT2LCErkNctRhMYfF6IQ2/qk21iH8Y5IOiKkaLnLMi",
-	"uGiPfJuNaqOZKKeD07+bt/2atFssPUSZHnBMa+sz34AfT2fnggMcCQ8oN6LwNcBQwQltQw/IDR37t6IU",
-	"2a4LyciaEeH4TTtyYIkcBAKqS6AhH4Cqbl5n/RkQILIwhRZWH8wADDhPpbgFfEnF8g/GFLOav4W5ueHC",
-	"YqgDGA6GRhTIhT9bhwpstL0zyI+LVqgo6qDeMnssGMxk59zxDRDW18IaXznFwsyqk/t9nc6Ttza2gRPm",
-	"wkfQ8O7umkN8crdzaWkd9EuEC+r72o6oGLE8B5L1ccNMgi1oHoGUwsRHYDGQaGUN9qlw/SzNPXrquiSR",
-	"XyZ8NIHBOFNDMaKC3DBn+VbFj+4SJd5cR8CCs6qUD36DPTaxNSasdNX9MeMAob0wjw++BDm/C/Cevh1C",
-	"xlnDOdid+9o8f6sfhjNf1RIWvFioc88nMkejKKni9EEUHZ3vKy+Idtfru9hFGYr4TWmlGzSTDPxrbUzW",
-	"W1CVIVRPJiAul2AoYskEAMEaEdvc4eFX4PYQoAVH1RyHNjony7xLCu+iew7K0VDmQul8KHPD583dNZcc",
-	"jJOkNuQtPhq75h6wxaW164mx89rleQ1XY4e2cR8xHrjVVrTnzayHrOJCO5LkMMAXqZjr5H9hmdw3w/58",
-	"jRwo/JAJswkjdCJc3jGxIQJzwT7IOwv5Y7HLUXmFMASCWniSxkajFmEDUymOOlKOr3BO33TCMayhR5ta",
-	"WOpDJRtrt7EeLHw0YqozFg0tYrvb1V41T5VXYNnWjkZ7CR0AhuWfodAwetrlj+f7J0+feQwsTxLknKSG",
-	"RKvQlvkbBhqKG5ZLcWsoDMVi1fPWZtMl5quq2a2LbtR62wqMVAj7VhK8FFpPp9AHxyUYDUU9wwjgo0px",
-	"J+Rc1JvudvbIXdK61kxgVz0AzbvXCUpsEUcJE+hwdcvaw5oHEui/IMAU/2Z6xdpzW+si1Vju4Sf4/yqD",
-	"6KVtLkSkCNloowXmiW84gi9dVo6MXLsivFUw3e+Qy++8KNOMsunOrq3Vm0FqpbplAUdSFqJPC18b28YI",
-	"gat3wOrGjzYA7M7DvHHZcdjmvGUhvsrmvDivvvneyK03OI+yEMutoRdoDPgIkE15gAkGqNIu2h/L1gVk",
-	"QnjSfklwumjuHFtgQGNcZfDaoUBEaq5t8wfvY9B8yjrON6Zii8wf7w64fFmIL9Pp1aypq6rOnMoDVtW9",
-	"ENnmxGpZgAPpWQYGbJ9JfCY/t1k7ityUPNfQCw6/xW0iIcA5/IjO6A3PueZMkUdv3u4fP9k7ID9DZZSQ",
-	"lr0DTz8+jrej/lsAJrSjo/Ul3R1wYdAmySh1WznW2knW3/8/w+NcKM2mXYdpVDt/lF4H22Id5C/VO79p",
-	"w8SvY7VxUm3jQxko83CTt2Kk2PaW7b7gDmy4FPy3kiUYM59zFweq1PgqlQlVreO9bnXeb+6OmL1//5dR",
-	"66vlLdHp/c59K7r8PDi09fT55UPZd8WRBIoPfOQa3B4EfaSQybWx6Cr2g6LE+g38D+2E2z98Lzg2+zXL",
-	"dGKIF83q8+BVWH3eftO5U3KNTKPadyrC94EGHa7ESd84rl6IthLUFVd1dB42qAbzF3vdW+soHjOWAbyE",
-	"FC1Al+A1Hj4qskIX48fcmakErD/fA5JXbdHDadmE/vbrXvKcYczIPhOeV9CmLXLamBLhcoFp0PtdYpSK",
-	"2t4otr/KzcL2VQ2GQCdgx8upVX5J5vtYUlF1fbepqNXLgsZZ8QMNcoTDvOzgFc5oirzgXYkV8N6Uqsrw",
-	"AzRFNip1F0n50SugX+w26mLjEIXPjWovg5dOuNKyWBhD8P8PAAD//w==",
+	"7L3rchtHli76Khk8O8JiT/GqS9tknNjBpqS2ZixLI1Lt2dPwYSVRCSKbhUy4MksQrFDE+bvfY+I82DzJ",
+	"iVwrb1XIAgogQUm9/cemgELlbeW6r2992hnKyVQKJrTaOfm0M2a0YBX8eU6HY7Z3LoWuZGk+KJgaVnyq",
+	"uRQ7Jztn5YzOFcmnFf9ANcv3d7Kdiv1W84oVOye6qlm2o4ZjNqHmt0zUk52Tv+/Yp3d+zXb0fMp2TnaU",
+	"rri42fn8OdsxYzGh955zNZWK40DtcXOqNR2OJ0zonMy4HhM9ZmTES0YEnbCMcEHOLs5fvSJUFBmZjVnF",
+	"iB5TTbgiVEg9ZhU89P7y5d735NG7l+fk2fGzZxkxf31/9P2fd5cvpXveF2xYV1zP997Kkg/ni3P/N8am",
+	"iszGVLMPrCJyyoQiXJNRJSekqoXg4oZQMddjLm7WncWLS3qzOOSFpqJQZCQrosdcEaWpZqdES3LNiGJC",
+	"k2s6vCUU5jGkE0Yenb19tfds7U14VbDJVMI+vGPTks7NzxZmY0gGDsMcGhVqxipSsSmj2hwOYbQqOasI",
+	"LSZcKS4FeXT2fG/ViVjiMh8HurqWsmRUwNx+kkOapqbLMSNTqsdEjuBcyIwqMqwY1azAnfh+7Z14x3Q1",
+	"3zsbaVYtDviLodgnxz8Y6iRPDx9nRLGhNEekJZlRrs1o4e0jWU2o3jnZ4UI/e7LjV8eFZjesgvF++eWX",
+	"vbNaj5nQfGguV8egh0cZGcuZGYhGj+Myj493myMvrus/9hyhX86nbO8NvF11cwYhleCjUU/OYJ9Oc4b/",
+	"2HvHfquZ0nuvivQh8sIcIZB4hY9mQGNDWpas+k4ROROGGQhD52NaEEo+0NL8StgdeLLmQX/Odqa0ohOm",
+	"LcM8c0R7XnIm9Kvn6Zn6GeGUqQjUbibAzXOGJHeyHcPQdk52hvC+K16sSYgdJPhGlHMk9jFVhJIbIPeK",
+	"5Ir9lvsp/Fazah7mQOFd65LmmefVqd145TfAP9axA+GB9XfhL2wkK7Z6G9QEDmb5Nlzjy9bdh/MxFTds",
+	"yR6gABvCY11UAF+uv/5zOVlxAGSIj3QNjN9uMHJdKZkgwFywj/pqCN/meG0NF75hBLcX7+Ofd/fJGbmm",
+	"cEUzIiu4qkAwIMRJyc0l54o8OT7uOi8cZAVje85K/oFV82VbVNhnOvbIfb3+Jj3no1GCif4yZrBIPHVl",
+	"joh5dYdXRLOP+pTkXJRcsBw5G70Ggf7ox1d7x8jNUltSwIDxpP5HxUY7Jzv/10HQBQ/wW3UA03stC4Y6",
+	"htDLt+m3mtWMMPOY0b34cAxq16rtgx+sv3cvPrJhbWawbEqqvqY3Zl+Ye7pjEu7BK//g+jN6NXpN9XCc",
+	"5vy5UdECwZdUoC5kdA7FmDBqqdKMwsRz9nHKhpoVVx9YZYRDHmtmMH1U1sMCXo32cPRVc/xZCtYxzzNh",
+	"p3nqpaXSvCyN4igKlcWKG1fk8eGTPtMyA/aa2098wnXiLDWbKDJlFbIJxx86KLyEl8QDFWxE61LvnDw9",
+	"zHYm9COfGKXj+ND8iwv811GSc79mStHlrHuCj3RQlf12fVKyI3fsiP02bEqTeCpZi0Ll/XdorU15W1Lx",
+	"N6TKxZnZL3BvDJFncP+HfEJLIurJNas6tsoS+rrqNix1cR74ebQ/T5GiBePAWUFXFLIiOexGbsj5hn9g",
+	"omvTcE/Tu/Z09aZdMNDxlrIqtkwNtN+uT0mXVN0uG1ZTddsxpvlqgwHlLVu6UG0eyIiQaAjCPwnXipWj",
+	"romYRzaYSV0tn0hddW23+WrdAT+bh9VUCsWAIt9W8rpkE/PnEG0n8yedTkuOFunBFJ/4l38ovEv9pLJ7",
+	"L4zYYuBkRHlZV8GqIflQFgzoW2l6XTKwPZWx0UBCm/VHfp+W+Zqahn36IH60wxBd9vOF5xOW3rLfN579",
+	"DHthNwjMseGtkLOSFTfMPgZ7XxTgWKLl20pOWaW5OakRLRXLdqbRR4ZiNOVlSjVDZ5J5vVG6ZK0J16fg",
+	"Y5kyOS1BFLRII9uRtTZK3EqFy2pKb+zjnzOk/YQBg3pExRSrPgA1ZYSWShKw1cx1IiWjKjWbzzFR/90O",
+	"EKYYbHB5/Q821GYS3ro1E2lvFE6579LM66xYhCMpyzejnZO/L/+xFXg7n3/NEqqVrqjAz0glZxkRdVki",
+	"u9fgAARWbyx9KuZkIisGyoN5ylwId7EXFl11erKcfs5RfTMmvNasCBaMc1u13VG480wZzS7i6L334f37",
+	"V887NsG+LvJ7gEsUvaDC201mH24s551WcjLV+2ZaStCpGkvdfyrWslQX7pfpaVn7URGqzJhzQivmabR1",
+	"VCCLwCAXEpSHHsfUImZPjYHIosVFZ5qk8umUieJCU10vMcq8zgd0xWbGOAUqgF9HVPDjq70fgAqcl8u6",
+	"FtPTCLzizL7odbglzSvHi1WXDekk21Hst15eimxH+VUve29jh9p7D+LSjOjfltxk781ZXNj1XDOVMgAU",
+	"Ufx34GU9lmK3+YrqVcu55MhjYwM+aby5B9BkG5aUT1gREzAvmeEGKGVvWNGYal3D1nRQsj34bOfj3o3c",
+	"W6AG9nHKK6bsahZIUthhb8zFrkXJlLG48WYTTW+ZCtOUYsiAAYypakywoJrtabMZq2b5OVuD+ias4PQK",
+	"X7BgairHPQs2LGllGBUXZEiFFHxISyNQJ0lRihrap8UvnLraa3Yp2g36LozRWEBmiTNreXsiYmuc1XLS",
+	"/4mrBPlzY+g2/lh6F8NF+uwHo1VFQcRGXrYOf0TLBWd+ALbSqSMW+LikSu+vJov2dsICmrPo2BE2mep7",
+	"1Squ+hOo0/I3oZhFSYME4d65ZLmbaaS9FcG+Kl9qhuirvrRX1gmu83cvzi5fPN/Jdl6/ef7q5Sv48/mL",
+	"n17gh+9e/Hz2+sXzpDDrDoecCcKLWF0ZjqVip8CgzP1TUzpkYMGDWhCUqinVmlXmFf/P38/2/pPu/X64",
+	"98P+1cner5+OsqPj7z//jxTbsPrKIqlRMRzL6mpUyUlPWWl/oWXP569lMU9yrPUlVX/aNvrT1TqaQokO",
+	"R80+6uRk62mx5mQ/dHmJXlZyQo4y8i9HcL6swMhnn2DKAtN267Tb3F5J1jjf+OyyyOXU4OLRQpNXBAnp",
+	"HH6y5h1u0VpzV14UXBsr0mY/EKNpmEHAtjs0aqaxXXoqQQ0abY7zVxvy02MqSB5NKe/5bkfPi0JlxFhx",
+	"TYe3p2byE6k0efaE/Bv/C3p7rksqbpMy/eHIenHOE1rdssJ65CGwckSMrCdakuOnz8z0V3PUu5HiEjJ7",
+	"XtHRaknR9gIV5lcEIpsYPya3bKpBE/xHXdwYI2VuXW7k0dvzvaPHu6fmiMZc3BAbRTdLA2eRsZrNAswX",
+	"RqMEAfPV8FCkhYWPV/Gzz91b/moyldXa/iKz4/2Vt8bpfoawxCv83dHh4aI2txbVt0gzUKWd46+rlv6O",
+	"KYiXtCVlBZ/3XySszr4soaLGPof1PA2tFbp5Ra9cssaOmAqkyeQu3A1RgSv2cchYwYocI1/wYYjaTZiG",
+	"y3PcMPI7rv5Q1sL8X0tNy7SmhEO/daG5NYgvzZDP1mLB7Yhjz3t5P5S5MLi98EuO8Z0ZbE22OGWiMBzO",
+	"nrIxOKkg7CMdamJHXuRt/YXNsp1bER9akCXuXct2oBZr0onNJfIpRz0OzuvvRl0NUYyWRiGZIteslDPU",
+	"53F+QQk4Iq8NARrbZx5nKyQJsVNrNML6Q4gvRiO1I+mQUnm0iUqZ2qFehxG4UyIlrmxTnvILqKvKLABD",
+	"pVwQWRWsgihu0EmR/QiS8yJfpE/3ynVlT4olr6ldVewDX6LhH3oN38wRXeSY0oJKx25PffMujp3g0wnc",
+	"xk87C5uXPlqhKzpcogqgL2TBrn0zZeLs7StSyGE9adK5fXvT2/cPJcX+OzrzYY5sB82L4tIZ/a0zX9tw",
+	"XOZG/Nk74bkmhbnLRlTgLx7CT1jSa5YItb0I7KIRx0lyjYp9kLd+RxbXl7nAs3nLtawEuZGy2Hx1aiin",
+	"K8N5F/BQdxDvshX+zogay5kAR21ylTNZ3YJf5G5+ThvxwzW03uqOo9u12djs1L15HjnvWnaC91muoUXa",
+	"ty33d4Y02VV5t6cL8cEZDYS18uA7hSAO49zX6IHPbNiLYBLaDdOK8LTY2yRqsSREDT7BWgjIpy9YYaxZ",
+	"85mN8saRN2v37d/vpb7louh7tP9mnl3w4C4GgZKB3lpoXgYOYc/xfoIvE1kgZ1q5MVGAv1/8dCHUvxA+",
+	"xVQDG2IO+QwFZILaxWOssdfRgfxz9k3FUnmnjYAtlIRUFWcKfK9HKK7X0TCMit6lZJidjczyKELeXf1z",
+	"iYmTQ2YUJUPMkHCKtpkU5dwqT4+e/7R39Dgjz3+yDuM+4c9tBeOpJhWjZTmHqDu30Xa9JEGmTSAX2mbH",
+	"rKUGNYIbCalTVyB0CMWQBFGaVpoVC2R1P/foK/UdA4+K436NLLu48gJPLCLOIAhignYcI2tIutTd64ga",
+	"BUbi+fumfuqE3Fw0TbD0AMj0xih+kGTu4senQCEQ98S0DU3ygw9HB2a/1MEnu22fD6K1HnzixeeEkXI/",
+	"kf1NQ899Y8gpGukOBS/b9H+z0q+53B/lLEqHx4o7KMaLHUgFr9BCAO5WoJFyzUVHtogb8T5CynE09dsM",
+	"KLelalo5ok41UpQX5JrBQciRVc3cQah6iO4/Q5yUl/BHLSDzb+lRXOh0IR6oKNH5Y1Z9PKR1E4CKrVj1",
+	"AYa0LBr/jvSAwCyu3KwiWrGpZpaCqBiyEldQcDWkVdFFTnw0em1lc4p4rf3OFUYUHv3ocvHdEi5+Pnt7",
+	"8eOby51s5+3Z5fmPO9nO+58v3r99++bdZUeMOJSZRDFnLG4xRy4FS/8M3ctUpcQEunMr9g/wK+YZmY3n",
+	"DTdtScXtlXXWuox4LqAs0Pls3T8xVhF9wItlE0o7z/mK2kUWgja2GLfhMLOFi0vsX7cPPTzy8GjvpC/4",
+	"0dKcr+5sr/i36bsYbh/FHTi16YFY2V0pTfRMhkDWhM7JSFY3TLeua8iuo2XFaDG/mppLJND7LkYlH6Lt",
+	"iiSRPMEXmNzWSf2gNskKvca2TohAsl5jJnIyLZluMo5wBZMDu7elShXBkmvVM7lqAWJE6MTVg1Aod5eK",
+	"ef/imJdoMJAcVLwrp3Yo9ltOBvXh4eMhVj2S//7f/zUQORNF8xmoKNvdH4jFqB8UTDkhu9pyNnNppb32",
+	"keWtGXX6r2wOXlULBRWDSEaUDCuqxrCMx2lzoGPmkeIBR7zMdxaN/RAesymtzNYvs5chtO0SVTV6vWpR",
+	"EC0bdjN+ZTbn2e796ft2fuuftf2hlrK8GtKyTC4N9nxkTpiU7IYO51jH/eOrvae7vUzhhZuw/hgbEJE1",
+	"sdYwgvrxZ887HI9e31SUCPJxZ7tteVblIlWkDzxF3wn2kcUMyC7C71nqkBdZSeNQomu+0rjye75ZGlCD",
+	"caajtk8PD9H0SnsLN+Sld2Qx93aFnU8WTc+CmTumWXFKjoxB9PToeMnaHbUm07TNe8DzImXp3rZkJ9sR",
+	"6SQ1JigP5rCUMO7DHgtawTdrkPklbJLX0JP/OaWtPcclemmbZ3YZa7Geh+baKTFke11rklvQnhzUrhEX",
+	"tIy1QPst2mTr6oMvOSuLqIBwjTQHoy9iIteskua/6NKxhUcW8GU3FUdOWX0XUDSYgShkH6lZiDGrcJPz",
+	"jOTW9DR/mlWY/1fGRIQPpLwqpbjJk/d4ZNa4OOK/Xrz5mUylEZwVsodrdsOF9U3lB8ZmMy8/gApd+GtK",
+	"9Tg3Kl9uywPTA0ZlZ4tbZiwFJoaIsyBrbVRtG7M25uBq3oHLyXAfw2Ap6nvJS4aZ1um5WCNbjkDpGHFz",
+	"AJDM5xS6ik2lEVvWBGpJF6P3XnXGqdAydmZ63kthQn/w/b7TQpo4Kbg0nhCy0jeLlPHRyEccVgFeIN6F",
+	"/ZFEEuiuBoNCcguJUDL6AeptFOZLGiqK8DgWQx0wRC3oB8phr66qpd6MyI+S33O0ruSCqSuIFC7LDxDS",
+	"3D4oflUbasE4kpHUeutjNZWXO0d13O2zUR1/BTMnYZWsqyELlfyfsx1ZFldQWp6qgHLvyCxvs4UU/Q5X",
+	"VoUROWmnehQmo9pN3CZGHfb0tk/TICFIi+Db6zdReM+VrmoxpPbME1G/VXuU5OjmV1e3LJH8+LNZX8kV",
+	"K+AKfr+b/D0e2NWajgz7qwZSTLcBqUM8EJHI7s/MthNZ3wywP+zDey/gUcd721r9mkpj0Y57OSLOHP6C",
+	"P9Ho6jRlRczOFyRT1pJ+jooXqbCb+7ZYf5M5thlYa0tSZ9Lc7hTRpUmqIemWqxGvxNq5sCkdA7jQtdRj",
+	"onjBFDjRjNpRCz7irCCwh87nT87QjJiwyTWk+NW2zNvmdqYchm3NZAPFY3t6xVIZGHGiU1IbtuISiOZk",
+	"SAXkVjPchFb170IG8OE9iMmHnk63GPulIbkyn/P7xBXO9JMPvY62U0iEFKuGWA6FPE86yngWOVqHN2aJ",
+	"R2LBh7DAslKX90dGS1xNl83rDEl5m8bF7Gnq/siVlqlkvDFVV5MkOmJQbm1SlXnMJd1gfDpKwp5a/KtF",
+	"oV5SpdPuVVu1arlkRiyhh0gGF8OyLjpot1PT6+9asbsSZdwm/SvXHfiR4F/BL5v+FVkWFnPqtAuHZFP3",
+	"8ZpSvk0hsUDy25UFKmiuODq8JUT1usuiPiOVnFmUpZC010RsduiGXJMSEhRTPgnP9+8hYdKMemVHTavN",
+	"cibINeSRGa3Ept03AmpeQod4Chh8hoMoqKEjE1bZCjvDCnonzUVOgQQ1rpP6omlB9UoYqdfuOUMosmSr",
+	"n4ezfmceNeRIBdf892W28ft/OTw8PIT8RQA8GRq2LJoJsBG3SDIKTPeCVC/PLAQAaFfMyL129t9G+X69",
+	"YiRjLm4N6fURVGuqydEP+nOwSynLc1qWKWqJcv/ux9Loo01ZAnHq1H3EjppaNARsgFTthOIkPH8+jc1c",
+	"UM9Dop2/JzEtd6fYtdhHiilCZaHq1sR7FdQtegPtl3AHIFNlsZwEECMN11nmWYTE1HriOJmZF0VOZmS5",
+	"NQLWdicikvKi/29tH2LvF22s4Hdq05G+A+GQsDdeMeliWt+8azHa9rZ/cWHn/zm9hP1tG1AAoEuB0l64",
+	"p5IfNKdlOb+qhaqnaI8swxMzP8D0w8h2g0qg9Nl2OOaikwzeuT7euP6vSTjslvrkOjxW/YUccjX0QS0K",
+	"uoTlZX1Hab+R99nEHqT0ca3pBHLr+rUHZ76PyPACt/9mA8SNE160htfX09b0abbrRa0/LoybnvQ6ds+2",
+	"7Zo/bIM/bIM/bIMvaBssYRGImLlm3sva3iwHVC+aWDJPLZy7g5ZZIT/9sCvX05Xk3tfh5xFge17JdZFn",
+	"2hCqqzSHgCCz1OsVtnlN3I0um+fMO8tf87+c9gTIuLvja01/VJusjg5TGEVfnRSKufKSbd8gKhBlL3Kf",
+	"fW9NNRVgT1anMd6Brbdu+RIuf19aU4OHty+Q2fMlV2aT7L9+t6Yj02t9CutJLlY3rthEokXeTzXu2ph3",
+	"lq5dsKdW0D2FKsWVphYyChOb50qzSTJbMD6Z6F0BAdvTGtRTaT5kHe8J27YG4AkZVYwRXBrovg3gKUJV",
+	"hIvwrxdvfs5IwaZ6TI6e7ZP802fbwAiYn1PgzIZibQs2DcHSFig5o2ogIM45A+yGyhhoAqPN62CsRN/u",
+	"qVs+3ZNTXO6ezT3ExdqGJwkIli+kwq+Z2r+9ymuUJwWxG7FxEXaoDwgK22YVz+ag3kWQRNs8sDWRktYB",
+	"VetESYt2xe/UihSReEuMuOiNuX7Bfw9FZGuc8CZ7eYfNifDiLDz3GhtyH46YhQ3+Zh0xZiUX9AO7Lyn9",
+	"mla3hZyJrAkD1xt8sBv8rYH2BlBiP/TF+ZDVdEwFK1YAoThQNzKD2K+FiIW8dtT5WMG11QEKmMGfN0VH",
+	"WYr82Uans3udPL6KT2g1t42mzseSD9c9yqbjoy3knelmadSwbUueI1ktJjbcwaXQnbmQXvgmVRLvXp6T",
+	"H548/TOxPZhCwyTM9LVKB5ipua2duOJF3uzFSIayYFFjk5IrzQqzIYk42lDXqXTdpcCjAMCbIxzHFZRT",
+	"0ApqK2YOHEjWZWERJPow5x6RKruh5y5Y1QEz1SiagCtpu0pRTbQkhUQ2hj24MbSxT34G7W5laQV635n5",
+	"xxXUVaiufQtIja7G28Zp3BFKh4+P5S9YbwYvjyDl/b3tcG4FXs6qSladswF4AAgcXmGhT54RBlgPjsxG",
+	"kDQSFeH0tMWjcqDErEqHaduD7yD+7eeoFWJ6LQAecTWqyzLPNqVPRWhZylnvNK6pVbX7peqDYp7AzYLp",
+	"I+QO6qiWJADiG/EVuFqanrWyN9QUue3VMpZp59F6sjUl/NYx1345Y3crzW7Nx2NR9dtzK19swV3X3neu",
+	"mWvfhX797Q+LANrsP+l/h8e7ZouE3jwXbGXraGW/P8LG+xByDzgbQX50KDa0rEHbzuOudun47T0ileHy",
+	"3QujZAG7CXEdyzbJJT0DTyo4Pv+d9eJUZuK1GHHB1djobGzI+FQrS2S0dwOFrXREi1mTfbpFeKl+aR13",
+	"pW+LtBhHYJH2fry8fEvwgf00+i7XJevCCiwgLXgmq6LDyZmscc/rSpzcUM3GslbsxMrGE0QjMS+Fv1je",
+	"o5ONrf2HOUbF/x47zVZjRjdwiQ55niyBhbwp7J0JC8aW7dhnM3Mq3/U82kTvgKOloTRWXNnxAUCKRl0v",
+	"CyTGa14UAMkqpL4CFaEByxp/ir1QG59Qddv4wN2nxkN11fwAiDD+wKEiNz50Yj/+DPt1x5/4lljxh0Ez",
+	"a3wamvnHH7uioMY4vhgm/jSKZbTeoMeygI+szhEdu9dM4AB8lsdVA9VtLBXYg7ViRQuzz99S/3n4Z1rW",
+	"wVletb6MzibiddGnLhTe2L4IvChwOv+PMB7+G9yo/pQiGLFwbMZ49QMLs2ezeBDoG3pVSiBXf7QxClnj",
+	"vOMvgBRpNRxzD13mTts2zWucayiRhx9Gc/C7GT4CCo7+7Ugm+ii8OfowXKPowwVFPaL1poqLdlxDvTWE",
+	"RTXDB+EJcBgLWl6BeYC3PD5eLSszVTi4lOP9LYywGZZI2GKeMpNc8OLoMCOMDse2QSEo7tAgFNCmT1HY",
+	"3Eis8uAqZEz0MlCacaQFWOb+KCK9+g2cxQ6lvmFT72NaUGX6KzCbRZY8ivAmSC/rwvZqaaxyi/nFtT10",
+	"hyh+3w6qFppvuzDrNqrM0qiwnBIg447janXK5RVb4KHphEULb234yHeqbVaBpf9kt+fQ6ZYQEQmnNIh/",
+	"dxbJ4tFE2qhlnJypRs/3ZucHx10TLqRaS8M0u9OqXJ+JaCBaMTKm0JlW1h17PaRTOuQ6UUf9Pjl5jSia",
+	"bnsndE6uGTFCF7b6aV93rJFJnN0PQCmKv+6WFI2wlXMLoZ0HiNFHu1vKD1tWiNWadHQSWTjtsE+dlHdm",
+	"BcZmDWFwFttgzqu6Dt2dNd4/61nD6Q57/8IoVltJcLBbaAsvEdPBEu5sLEvW7T5dL6DiatvMQprRlY16",
+	"6Pjg5MIsOvfwjWF+a24fKrRJpecF+lwtM0QYXFye301ktzPqCqTvoOa01h/m1bnc4kEUvvvS3rbHHvrq",
+	"bn9oXf/0WlckV8WQVoLqe+zHEL0S+VucizqplSZK87IkY/qB7XdpgP4apK71O/Qzrmgfb5Q+Qbxpj+Qy",
+	"cwyXqlsMHoJx5mCfmbEtDfuyxptmsLHf754SSjSfoDewLktCFSmluBkI9FtjJlXBiwzeF4rbBAvdnniB",
+	"xf3QDBboNYXbEaGO27yOzRBut9f/x3sh7jQ/D8p3t7f07kWUzu+1EO53m4MUqp6sTHRoMjEoOPTE6V4B",
+	"5HZ8X91f1uqfdNqCQDe3ZFrVogMO6tvooeQB+O90wH90YvpmOzG1ujbciQysjnu3d/zRGWpZ6QmEEFgb",
+	"bfkee0Q5kYD+2H0/an1HFuGc/3d6yR+dsf7ojPUNd8bquMBdClKDoTZvUEvHzBa04iRjb6pzzYvd0jdb",
+	"mkHayoDgnM0RWdNx0AkuO57bNhA3/AMT5JoOb0/BDJkyOS1ZR/VSsqPpG5dtZ/YN7K0eMXx4VXq5/jWL",
+	"edpF1GW0r88YQ5vNXrj9WBrevgWW9q91YbGegI2Xcnjr2/lQTa+pYuTRm7fQeaR7195WUEvU2rlTFF0u",
+	"IIflZau30+9LaPS6sOzuzd6QtnAExYZSpHxSjw/b5r9PPnxsa1SXdUdfnKssS0Omm012VMlJukr10vcc",
+	"amD93kimloMoru7q7gf9del60nW1nUAoP8oZmVAxD8B5s/6VGvcAz3dCamEzEDaRNQFAY2nd7TvI8VjY",
+	"leV4bq8bMGzBkmy16rk3uA2gG7eda+5+n8f/mRG6VR/KhhZoqm+Qro8iCXTltUjXW2vZZHz/rQgHkEcN",
+	"THrOrlasuoraEfSTQb6afTU6uZwyAahVUYkG+Bmh2RoqsaHDWo8kwoVmB47YI0JurasBMxk2N6iMyyF1",
+	"VsKtwemla7hiaNNFO3K9Ci9kPl89QGhH1VcHvGfnfna0vwu9ThykObiSK6hmiFMZkPy4su3m4CeyCr1S",
+	"VnVISWVHXbhe++2SpJJ9YOUpesbHsiyUNfiZciTOXcOTw0aTSltljc49m2yX7ul5EeIfd2p+t73UjS3W",
+	"Gi9GYlonICRMXQpmS6Ww2MUosRq8LT+kcff7uCTtzjuPZLeygt0L7R0DsvT9DpzeAiThdJZTctj30qWa",
+	"IiQ623W2jptQLkIa/X35DB4u02WTDLl1nTHp9PIXwe+/cEz34EQJSaEOx26DTgbBO2LdJakGd80edTZP",
+	"vTV8EIlRzk/r8jXk7GLa0Bpl8q5E9Mt0rrvfuEWLSWzcd7KDCvstaZGYuvBD0iD0LdqCdS85uHRv8V+a",
+	"KXlcGRZ0GniinkkIbyPepDUSQ6ECF5GSZv7kBbsyBL5MKt5HAb0TsN9s3bxdwCYJYFtTCjZj3Jvfgc/d",
+	"+7KiGbqjV9dcL9DruGIs3VkvdHp2OqbV5fAvXiCPpVxD/bCsrriY1nqzTnwRVuQSCNfQFn2h3U+7X/R3",
+	"jRKh12evft7Jdi7e/+Xsry9+vkxO4dJcw0UF1JVZJG0cWyGTVJicfiAntgq7qSmYW28mfc1KOQMN+sXf",
+	"9nrrDJvE4KPJ3UkPWKNJaY/63Z+3XYrrL9y9KjQbpiXzZskZKjhWXYn3JduJ6nsS29ggvfUUE0PnG2kl",
+	"SynorIFG1Tfj8M6qw8rWs/dwZjh011beh3QG1vPNimYz+43k8lLWuga1pUNnGxJMSsjC9V941buX5+Tx",
+	"48c/ZOT95XlGJnxYSRubyUj+nzn6RFosPc4KWBRBLnDVymBfm9k3Y29dDJdrUkimoHgAf/EQXfVLep3K",
+	"GF5LBFXsg7z1O5Jcnw1AcEVupCw2X5hybrGlSh48dG8CAsdcEBS4cy1uHx11Y1+SN9XQ10a8v0lQfUiw",
+	"45gX9NyVMfAHPgAcrnP37oXdwzX/dvm9w0ddl93f1JN04OeSfdRxT7suALOU/vhmSn+rme3XMeqJCivo",
+	"ZGM/hKonRhtLaJSpqwwjZdHikztaVwm2D9jKPVici7Fum3Fv0AAVk7rW4Bq9TGqzXele9AnIcuvyi6aS",
+	"hZ3tOoyNeOQaDCc56L2wFkNJ3y5nqauNPDy9qOaFD0Inujqyzvms8KxAIqNzq9CyJNe1DnG4tGclFZHr",
+	"7SkBGkpE6cznGSnljFVkSBXk6Fqs7KQiam3qfjb0It5SMr8tOJpshx1NbxlRcsIgb58IOYv34bpW8ygX",
+	"MHjfzLxYNbE9ix32Rmo3/hbSNFs6M53Sa17ypPHqCg+4IpCNZXZMkEKSazaXtogHE5QqTAVcD70OXT7d",
+	"6d3cp7lf17zU0C88g/itTWnswKQCQl5eayrYjClNJvzGdtbieknmyKJfKXr58isdo+TCahfmlzXPIHW/",
+	"fnHK2n3YPP3FkpP+/cX3Crhbv46N5EZaGWkaqhmpBf+tZqvjGvC2pZO8DzkTTu4bFTagzwzriuv5hVmT",
+	"hWlmtGJVir1CkqeZ718doFZIebB4m4bhkvfvftp3dwE8GvhGP/5Y6+nO588Q9h/JxZHC61GokGumZ4wJ",
+	"ayFBjeFQQrQCM31O4IozNkWn+Iix4poOb93zs4prZjaUCvzBdwpKVTMoQdNqILAGTBElMasEkwtsvjap",
+	"GB2OmfI/J+wjHepyDlWMWPIYBq/YUFaQqTJzlV04SVcayauB8DlKWDRZyJlwJV8jXjqcV5fuOBADcWkY",
+	"dSGHoEE77/9QCl3RoT61sQBg42YY6BMLqfMgfW+YYBUFvNhKTgjX++RVwYTmI25Eo6qHY0IVgbOE0hBS",
+	"1SVTA+ESjJniNwLmsUf+9KeXspr86U9Womb4s90TANw3BJArQW/ZlRHAeUbeX77c+36fGA6FESXnMjKP",
+	"vr88x8rU2HGESJ//me+TN4LBWweCWOTCKbRcglTcYCx9b4wlmxZSMHNTK1cX/PgYvkNoWJ/fR6HH9A3k",
+	"6p9iG3rzkWJac3GjdvfNgGcEcg5dlpER5dhSYEwVKeppCbBqDv01I7qivDQ0aZkVFwD9hBtgeNeUmutJ",
+	"VF1V8oZq7Hpv3gzzMEMWjE2hHSMV5NkT892Tw0OSL4C75aeQCOOmNmNluYdPgOo1q6S4gV8fH6eQYnHL",
+	"gcbNqA4w1hwdgs7m++Q9SuGATywKYiUz+a0GzANa0QnTrmMCEJF9ldonr1Ce4ndwX4hEBqGfPbH769dF",
+	"eIGcY0r12BH3k8Mn2KpQkVsuzC0wtIedTx31Pd6F98OOm4ftXkP+jeIfWIZlzIWHDiSosooiQtPL//ri",
+	"khx8ODoAlC2z+J+xxpJwZSbqOxiaKzoyl8e2FOOKWBA3eL85jQbHMcP4lmPXc/L+X16+fPncP2s5ADxr",
+	"V/cSsf78+p7s+isTQ0grPEHqwALzoSxYvk8QjMI28nSFc02kzyyqAvsOlmdO1LlCJ8bwML/5+9nef9K9",
+	"3w/3fti/2vv101F2dPz959zOEpo1uik+3T0BxggBDksuZl5zFRK2T0lu5Fce71gtSqZUBKDsisvNivxh",
+	"q3DWf8a9iLp24EOob/jHvt91G3B8eGS7S/4kh3AB7L2xmxdVR1uu/9GMFyC3leGEtsTI2xHHh4dm10AG",
+	"2bbitiQ3w19iopr72ZPDH+w8z4ZDpvw0jw8NNcFfsIMEhaSVsYbFmJmCIw7gWmvFqpwgbiXaVvG/Iasw",
+	"PyX5xz0PdrkHP87NZA1Lx602mrxZS9R3lqpbyODYJ8YigN0tATaq1ooXmLsLs/pOEe9ZJL5MhBUAXjty",
+	"Nf5CajMk7CVW+Jd8yIRiQc3bOZsagUp+wi/I8f7hTrZTV6XVDdTJwcFsNtun8Ni+rG4O7DvUwU+vzl/8",
+	"fPFiz/wmRDiCyhCVap3sHO4f4WNyygSd8p2Tncf7h/uPbdtOUHcOxoyWevy7+fuGpWBEBKElp8Bf8gNj",
+	"nv2eQ6XN0RNQe1gBEKl4cCgT0cz0W/yq2Dkx7/4RRsJir6k0yzGjHR8etiB66BSFC5fi4B/W0ESlc5VK",
+	"akcA3apdSu3QhQs2orb0I/UqP7cDjwIe6Yk7J3//NXL/7bxSFlxaGuI2G/WB/U/yCDZsFxLXbhT4F3xL",
+	"oQUK3TnZEVKgSwK3t/MoUMfUsgYmtVD6tPaB/MQ/MMGU+uc/kg2OYsJ0xYeq8zDeVuDTYLVtFM0+usJM",
+	"OIzvzVlIAiEQq7zB6Q2l4UWghzoW3Hlop+BNAaVsIFwXLMM3KYpvgTB2RkWQM9uZaeGQX9t1rDxjs4qD",
+	"aUl563TbptbndE0EjHL/x/mO0cJKSbeOdU/Scr99R7gdd6v/vTm3dse/KvBxbO3uuHHSmx4ZRFvb9tjo",
+	"ogoMgDscwJxOyns9gP9lXrjWAbgprEXeX2Cn/9fZ65822OmK0WK+RJYbXSeWG5nhR1Na2Y73uCserQ7s",
+	"BClvlVGQQa0z1j0WHtRCBaHz9PAxyWNQeVAFByJ/x3Q13zszpmneCMi7fEJjAyotp1P7d0OoGSVrRufd",
+	"Qi3N8cyO8i8q14ZU3D+hnFPh/Rx8yNCxbi1itYmE+3B0AIrzgfXYq4NPIW72+SCuGExS06WzEazBQVWw",
+	"JZe/Ms8g4o9upqBUP/rx1d7xs8SVN9LO1uSpM3UGNUSQg24t8M6CvvAIVpepnc/ZyiftSK59y8rn/4KV",
+	"Xj2ehIvQ58HnfDRSUH64PQLmSstqnqLgM3DEOs/sGB+8F4IO7tW///o5LeftcIjg5iHuIvK2D3TRN1aY",
+	"fV6XPGwSNcCp2MsRglEHnzwQOy8+r9DPLTKhQma1D46cfBG4P09KtucBU2BrJx9wGtK6XIBF3v6JUxKj",
+	"KNgTjqKAHYcMZYVrn7FbeJ9DPohARyBSsvlIANmSIJcLpnVp/eoO8CRCMKwsfqBUHgjNSETrhczIWM6A",
+	"3mRpcQe5Irxgk6k0JHJCclUPXfOoR94PPxBjAC1EnzmErm8kU0QKiyqG8hnSI3Yzkjuf6SMsCidCamTe",
+	"Q1ZpykX0HiYKRfB580sXyITBB8Iv7JqhDZS3QFzyjlftkzPr0kXpD27hH0geuifkWURHHlZ3INBXFvYW",
+	"fpZuqZCndImIBBr3EkTuX2Qxv7creRZGckgbn5tBLdsi94szBd+qCSP5W+UQF3SOruJrBtX0UP68Eb+w",
+	"9cefV156pIctXfhzY+4XhE+gG4pm5TwGCMAgXEAHsgExuLUn6DEA772NjKKW57FH1dT6rrkm9IZyMRCP",
+	"nv+0d7yLYSSAEaRDcE8Mx2xo7QBN1S26xGPgVtkCJfEuUB9cg7uXoe8e3jQQTaBCwkfNHN4MVX7l8mXM",
+	"myb0ljXqeKLqdX/pjZ4ImadF4/4PRJsBYPgM28U3b3q45Vm7fn5GlS2ihp+028OYHwjistQHAip24MlG",
+	"A5Y098BRt805cJQvxDXs6Ekl0m36aUzdtoHBIoVbCOet8pPzStqQSxBGRhWjW+ImNnNoS9zkL4F1uFUA",
+	"jtUJ4IqZzc1tWlWeoZ0GNL1PwAoxfKLrlhDkHKeE+js4EKlL2BDCWPKeNMrtRmz5KrQw275SAZr5UlNg",
+	"01sm+b9yKESOwM6AOu5C7iNesj0b+zv4ZGvQlplFv3iDCHK8Zy7MRtHMLNlIGwUXzf8nu9ZiSrYfSxtN",
+	"EVzUFg84BqVKHzHO9mHMJrM9vhhWENuprKeNvJn5hIuPjSfMGOg8eKN42MRCyFyBx6EvRDtjYShroSEh",
+	"xCfBoEcSsnGg3TEmPGC6TXdAC+azRSKwI3QQAO7HlgngJ65chhaMB8cvqyHr7QLE47dn6HxyB58CGujn",
+	"9UWWdZo5ieUyuFs6QZwlAU7geSNLQo+5uOXi5oRgvgT2fbeqqv0usxkG5glMr3EpFTYfY5/krotFPhBW",
+	"k1ONvA9I+rhlc1sGb/6KU8jkTNjJoZY6x946Tm3BBAbDqJAagFYxu25qePv+QAAHW2i1aLTJUkkHWRPD",
+	"iIEeKsE8MPw5JUSxpve1x/zahgi1b8cE/AcWoB50rSvCiNv1gPbni8IYUyTArLnr5V3j/SRm0hke0CbT",
+	"wO+p1rroOiG5h681FOXdG4C91OFVCc0GMEHT0nfFaEGvS4bG4g+7++StVU48Bjk89wgSMq9ZiW4Y3+R7",
+	"Fz1PCrrQu/RNnxjEEd8ZUVC+U961C4L+aVJTxB258E7fFrU9Wdyr54g8tWVSwFGC9RjzWnu6q4RtUkQC",
+	"o1hoI9tkFM5gBY84Mr8oZgLM6DgtDzv38f5urUeVSd/auLP11nWizc9m81jBZrIuS2QEBvEFWV05uFvp",
+	"Qj0i4P1plhMBQVEQW2Y1A+HS4jLCSsXIk8PHJPctj/NTQofaWAPwc+V0x1HFWDnPSO7rkPLI6wupyL4Y",
+	"KaplOhmIktEPhlPoMZt4ezDVYRwjIgiKTXJX1QMunoYvRteVMEYCfo8+YMM/rE/ImKAeCtQGWYCVHB3u",
+	"RknowHEsE3OME5vjWSPourTobIe7++QC02tI7hCCcjKjt0wNhEW1sX1JlG1psNstmePLdv+SuQF+9MCS",
+	"ud8df0jJjKbIHa78MskcO3QsLv36+nCLRyQ9OMY4xxs8Ngys6Xb9TiUwqZr9S13CWeZSeisqCjmJfLUU",
+	"PbVEjry/1BpYOXkE5UWPDw8z0kQNB8ePGdH++LqUw1uFJgfUBBj2kjkcyo9TXs1DCY/dMHLDjGI8EILN",
+	"XNYGuod8drmWgK5lTP8sAWtqb72xCQ0jjC6oHI2gVM5OMvJtnJDjwyf7A3EWfLYIsuTYU9Nra4b17MaN",
+	"38nG9skluNqKufNiWlSbpMMLdmHrDq8GkPxnyxa2xAXiHgEJTmAnU+A2eS9hE1Qfm2FLrEcxZAR8IqnX",
+	"RWRi6f8B+IpdRCDn+4g2pZlM7EZbmmIzQXj10pj9jZ6knu/aoEyoqoqZBBaxGsuUVhQKtqbQltwWFeyT",
+	"V76eStUT4BSA7evo2QpPSm4gw3002ifgp7PODnSn89EowC/AAKlbYZYQvGhq7RSe3hk551jy93Uk2rQh",
+	"7aH2cmnWjT1xSxwPoTvPmpiWXkudNKD9t+1gTOTgbJia1sxgchXR9lcgPOArqTxEu5EnINAowYJRELVU",
+	"Da0MBuzjjLCPQzbVKKRyLWWZ+9cOhIIbUjEojrxmYy5c6nLk6eFK1cxWQoJDap/kgO7tRfLTw4w8tcD/",
+	"jIO954LCu85TCuFgs8sD4d8u4YOAyZzDDXVvPT489L+OuksozWhxGhDUQeOnmLCJtWu2lsz7wq7ZQFAx",
+	"d57dfYLZuAUfgnEf1cU98gvDOiScTxYGw49xNCxvenJ8bOwCOD0EGrcW0EAcZYeHh37qoKNIccMqi41u",
+	"7ioXNaayNCqKoXDzBR2O/UG42rBFj4UmJcS4TlxWvaF9WRVGRYBAuMjAlW2OHkPNjtdmlp6Q5kKNa9zA",
+	"AOJ05jC4Rq7avF/75Ezril/X2gLLXs+tuwb4v7jFOsQK5prZ0P/1HHqTDoQxhR6bl//4au9ZBkz60P7z",
+	"+Omu31W39mb1qBwFJn7qMBC49hsDfidzXLLWyOmpKAYiNz+6kohueUKMIZJbbRS+Uv+3kMJQVVnajZmQ",
+	"QvpIT4eMeB26GfyR4/nPnuO5fobnvThtkgaZB1wIosJdE6ykzpCSK1fzCJT8w+4+ioeQu1OLglUta85Y",
+	"UZm/Qzd0qjK8RHiPwQeEIWHiM6tz7sqVfUGmrPgNGCyuxJIrkkOUYw4mDTPjW1EmoDcd2kqV7Xx0anPz",
+	"m3WaQau8pno49gaTi2EMpRiVfKjzfZLb3xhG7oIyTm44iKvcImDHcF7ZQIDEvDJs88osbAGoKyO54YP2",
+	"bbIsruw/Y1zvLIrv+G8QBZJQFXW2hXL1gSjYVI/J0bOw950xnxDZcSXOoudyXVIj1jgbAWmEZXWrGgpA",
+	"rqjgmv/OivzUNdA0zFThTWjEdHWUHmU/y9//fPH+7ds37y5fPM+B9Iz+fmb2FXv35bGPOAIoBy8zPBNc",
+	"zHaxaY8WBrIiPrzFYNMZjPWFok04uO0GlmCTvzTTD1mkRWTuBL2phfgXsFFb5qQ47aDHQU1gyMC751BV",
+	"iBE7JrIdf9hP8sZc3HJu24lYn5O/PqD05q6/W04kskpeEVFbmAZfIR/YaWjK3lD1IKI1psVAKPqBFeig",
+	"tycaySeIdEEACy7ck6YDC+eJPk/IV66rpOXr9m3LN6rdre+B71SruV7iOnV10dvqZbmkt8zmxI0ZYa6P",
+	"0vauC1o9S5061iTFJzOsfIusUersTW+AZsh7fHFJg5YXzAhrE3FFaMtKrKcufotNsgQ7DYfRbldGRrKa",
+	"gO5gu0+h1SpnIowBRq3SvCyxKBCLBMyAwW01Z/qkkdGlQFdCgHB3O0sumDNQ4R7Xxja+i6/JmgMLmmLL",
+	"cQlPgVUHL4OOMDsnOwDz4vC/zAtjiDM8VUuxR4dRm82nK7ts3qOx8QA2RGj+ttSKQEp+KAMCR/ti9sPS",
+	"2+8M/71g+HdnyJWFYQNw2dqO2SRJvwjv3Lr3dJtU5dexmrLCNj5EYh1Ql+FjwRvqe05GJBad7YNbqbaM",
+	"xLq5rHLiJrtYUAJsGwNqWHktK1ac+DwgjMWglcHL4jsVCUYLQIe+paNdNEzhMRQtuaP13I+P9Wp2UhBX",
+	"4IDl45MSkvkup4QORG6bSoU8xKX2zGJ6XTBpyJmdJhylFCxQEQFPt+YTlg2EndMPJPffX3ngVptbsE9+",
+	"sXZjaoKWXgg2W0dVPDb5rAo5rKsKqu8ioRl7IY3aa7eoJZ5tUqFhDD++2nu2u++n0TSmjdxF/0VkTYOH",
+	"eiCcXyMjeegrlsfJJSDP2RQgLrFSp+V2AE8EZKugpyFrb5v3EDg0rYEwotpjz36fNDRhKM8MtqQW+/db",
+	"bM4HVovD8joSKPwm2iIpo8rhNbbtzuEE7M6cet+TbwcNIdSjh5uvYLMwZyOnxowWwOA+7Tissa5B7KMH",
+	"/jk7xtZqCIGWKdxRVBdC67X+zLyX2g/5S/cn6i/hdd+0lPeQ5ssd0GahDyXbMcmsQ3F8kHTBpEyP86h8",
+	"gbSTRKdxnooRCcuy7TrTVBY4/ED0YvHgN1zg7qQvcwc4+u3w9Qimf8u5L4ipn+aGZn++Dsa9bJaQh1VX",
+	"3wq71kg1fS9mmz8vmmAHn9yHV0Fn2ajSxYvH5fm/7/ro18y3Yqxq8Z3C0C5g2hoFEXAoHfgzxEyNCu4Y",
+	"AVc2FdfXPg8EW4TlxDxAi96pxw1N2CZs2oq7sC9RvV3iWjNRPJjG9kXyXfsrbA9ajQL5nPeqx2iqbjfS",
+	"WDLfwrKNjHoKdVDFhAubA6gYUwTSXM6IYY38RpA8btGUW4tuIKKPF4y6485sgUtYxAon3xtRziEVVHl7",
+	"2A/W5fFrtd7qRzuuv0tyAo2kVJuHBBMDoxmMQvB8St01p6gl5AKEne+c10P7+7rURNdDcbmaaPbsQdRE",
+	"S1DuWuG/V6mESbUuLuVod3PIo0fbgWxU4hpww/FtA/yf3G5DjmVC9tYNBF47ICYEPhbg5Kf+9nkN8glZ",
+	"ceNilRH7X6S9ArbMMtIZqbrdTGfEYaAb5paUxtD79IHFCrb47FAiAYjF9hj5skrkklmCEknV7VeuROLx",
+	"Gi0SyWiNixwLxoNPQMY9ajWxm4YrmcycJYddEayup7JGb3EjzBdqMm9kKGx6e773fUbOnif9AzgZf0u+",
+	"shrJ9bd9WXUkHEJHaSR20F67LjK9cQ930x+mHHKTY1jPFDLrfIgqyLVE50D8AkCz1Jf+OKUpwh6Zybr0",
+	"7dhDdzLfiT1dMAS38umSGsAty60vYg2tIuaHtIHeMaPSGE5qZnLNMne2RpWuhfvH/XH+A8+k1cEnbCm0",
+	"FOvmpQQcXKiTpwFjDSrVlGVdmJy5gLDmI0ZVE6IK2hcLw9Ge7/0ZJML3iJEzELmfXay+TRgVyiqAVlmY",
+	"UUXocMgAJ8AlXPgSf+hfAxkctuKwA1j5zI22s9UyM6jZ7aI4W9L7YIkGOBya3LalFI8DwbZ11nb4ao9s",
+	"c3ck5zC3ODthgZIhQunb7ybJ90KDlQ/dXUrKJxZVIiNy3ejFWTTaNx3DCAtZbaJGW/xQ8YxoSJvW1uR8",
+	"8alvTfZ3hjQgDMGjQhuuFStHGTkCUW7E+tGhK0ChYg6trqC0h1Y3rPKm6tFjkluheqWlvIKvEZwRk8gg",
+	"UA6N7KCXF9UkPzCD566+8ZZNNY5pNEfzxz7Jz5FA9i4hHM4RPADAOYmeT5mH1YUf+9S7sAmnGEKRtbYN",
+	"ydwqFcljipNDzfSe0hWjkxwbDdmc0XgwW+k8wfwNKmKNB9It7OoGApaHVtVBYw1Q6pQbGZnjT7D/SNwU",
+	"O7wTQI1KKm5hmW4h0FRPlkY3qujQrNJtoZCQXnhC8oM8I/lgYP67n9tKoP39PEZj2ieXM9mgzgmdY1WA",
+	"t2nNPGHG7wF5mLqMFQ2J71xDd7LwiiteKNvAK3xomwkAfhTXFioUqpvy0LA+d6a0ay3wnRqIYSmHt+SR",
+	"b7GSkeMnZCzrylbXCTnb9RSgoTzeNXoa08JVX4Fr/uw5JoqcobBvFK6Ro8NDO8OBMMz0BGgFTjk+VUjW",
+	"uJpQMc8b5HvmTP9QGR9F8W7iKjZbPXK2gFia1ma73S+B563yq/4SdX0DmxYLkKEyzs2ry5dpG6s2Ndls",
+	"SWuOX5dp1n86+FOTqftWt9dcWITPxVYfq9Tooy3IkWXelUDYX3+gDgA4gPDQGMfbu4nsWa2xHHxq8IGl",
+	"Hhkg9ehxq8nkADEbuIzhtYbTCMI1dFAFHPSA3g+uBVHOw/UGd0T04sgpMRCg2jtHp3m3BUw9jRGEyZrX",
+	"EZfYuI5fHyIW6oyGEDbTOzqT5BElktpajRmDHqVCZ94JzatIgEK/retKzhSriBrLGeBJQgKgHrPJCQoO",
+	"hKEAxlvImSglLTLb33QglOCjEQtw+oqK4lp+dLoulNEuIQLSRQNd9tSScz28F/a2uKeOIUes5ZwOx2zv",
+	"HOX+Kv7SfPhztuP0j+dcOTyale9I/CR604Ulv723suTDed+3tX/2Odv5j71YO9p7M/XZ2Mte2PGrLTPU",
+	"55YaLU99SBW+h5npp7DMwoyQUTaKKXNhC74AogzaA0O0Km1hPg+j9Qn+Rs53h0kDw3RpJ/Bl77CvQ/q5",
+	"0BhY+sYisG76q03csI0PZeFGB5cycLfVLMbbtx3EPi2pWBUXqtgHDr5DECjTNrRmCPcYk9e8kGAtYkk1",
+	"Q2OQglbIi8y/ixxaEKXwHogV7TrYWfOeZmr9XfWPt2apX53m4TBIY2dcScXm6kb+4pLe5K7p/sj6Yc07",
+	"v1O+Jx4wq2fB1nNmsz0/F1dvHUIyCmW3dT2yfDX6WQr2GgMB22QJMLsOJcKsrqVEmL1bJVjhGXjl4xT1",
+	"XIAL2u25xdh5NdozC96DFeeY0XCnoR/AaWyLPTaizs2dcHUq/8SBFzTARI/Ia5digmWehuvY5AMVDgB4",
+	"k6P7o1Mrm23sziNHBJQCwT7qgYibRyIiZ3SLuPUtx5zrz7uniXbjN5QL+25hVAAowgGfDhtqVlzZYfIM",
+	"mlNYHCPshgtEY+nFp6vYCeAdB7xBs2boye+Cx27mUTTS/zw+0mwgRF2WqOg3mtycIF+Fy2/3Kc/Ik6Nj",
+	"/yxBgiSKcoBNNhvwA4LaQ2mPrKZjKlhxZbfoqmIjlQ8EZvLELiW/h1hxNaHVLbPYQKjdAPQHIqhjD5a5",
+	"ETi2wh02O2oK1AY2adRG4XrseH5hUSqQoFM1ltoeZ8MDta7EMceyIWOMmeL9x1/NpC7ohwfPGlrFhxvh",
+	"15BCJCvUJb5SXnnhHMHr88gl+tiBI9KltfcO6djTbRNVNbdbeEU1epsFpLmdglfI6ghckXywM6gPDx8P",
+	"4XbwAv7BTvAzp6zhh4OdvK03hMDBcsVhScaBsYEMcZy7NX+1qoSb4YXd704gYfv9NlULz6u+XfWibUdE",
+	"18d/9LChvhxiFQ0dwwEyoSPNh5oykitWogjX7KN2+T0uGnj89BliPJkfHpL//t//RXIqhmNZXY0qOckJ",
+	"3q+BcJ9qCTESuEOLcZcgJAEgOdZ/IKWYfdREyxtobu1h76jwyC8jWVcn5Mnx8UDkTiIDEMQV++h7a749",
+	"t4UZHzsijfDI0REIRlQ1css0cgz0xRpGqO8aiJWS1xiHVrMJzExIKxg0wV543WwlII1ZkTkQqHlFZWAY",
+	"HcROf047QJQxr9TYGcJZQkTM6B6syCw+DkijoRSqnrCCKC6GLKh8AxFAzqiYY74KJgrb8N4yHcSs4/Hd",
+	"NA5k9xEn3VICl337l8k97sOCz4piRe5xg4E29Y6FtOQ78ND7DLv1XviS1W28mOyrC9udFQWh7r6uLTj6",
+	"qF4HfDKV1QYtVFdKmfdTzBc5JEVFR46pe0giwgtlUZL+URcWDwnzTaIaOFZ4Ze/Eq3p5RnJaVowW86tp",
+	"xRTA/QHLtxUMkJyRV+wfILlyj7cPPS1OgWePKC+BdZm5uewARM53BiaIAUSnwKdABykpPGNzZAdCVk6Q",
+	"CcLFB1rywgmFMAMHyo14uaDbUI0hMmcB0AJ/5x2HTtDhPII0cnJmhTgi9yWN3HiNyFmbf6+XfYs019KG",
+	"t8jEXyGNfxkmjoOvh1kI9BaQ8DrY3FZZD07b3V2rJfmsyu3wok9OaVuRMnAuJ1NasT0qij3FDNXbmg7r",
+	"sFr0O52aG8uVijoPOzBAMSzrgmFYuZ8a13CgPAEGMaHlSFZGX+KFNw7daho3J+WHTocC7nzNQjggqEpL",
+	"I2+XwZkbtMQZVUQZLRHBQ1LBN8uPlmYHbVKFaebj3HwOmcfOyrfhM1PrmlebDJZO0EfoudDPnuwkoOC+",
+	"tNFt4zXbUH0+P0zyyaaazPZC5Y5JLy2L2Zzf9BbGbZ4yENZKt90qXUGnM1/vynKSdmY2EHdkOVhX82DW",
+	"2RepsOlzVV+ARf3t3VTooaldKjiWUWzT+ogl/kFVi83tkLWvetJoOSsAuVQKL2kwz+UjhS4h6IUMwSxs",
+	"neCjdq4eLXOocGbV3ykyrbjZ34CJh/yDTGTBBuLR2fO9H3ZPCOQPYEMSl/ToXTYRml5sBfGiZDkYO7b/",
+	"3dVIVldcTGuNoOdyxorIDVQq6MhqNA4mNEImm/X+VrOanZL8lgtE8WuUNEFD59mYD8epOHp7bZbhCXll",
+	"v7qyXwF7aSIjdUAi/QLp2y0gQYez5AaUFbZRguSjAK1LxWzMS5ZhWw+nLnBFKlljORWbZZBbekrUGOoK",
+	"4VSNQUi0lLYkvjX3wLHNZidnPRADcdbUT7gCIQB7rzQtmW1l45YWQglrSYiz53tHuxmhA9GQAR0CYJ+8",
+	"gcEs3jXWj/nmJy6/FtymZtnmH1HRxilODgjkalSXJVjaC266gbgMMWF7b+LQsgsUt/AIbIleqItrYVqF",
+	"/N5QXwddagfCGv54/pmxTXy1KJy0YbUzJvTpMjdlGDigHzzCIm7wtXJErbVVY9lAwD4Qc3dcWTiij1YM",
+	"6BkCElDQbCbuWgZQdbtPXtsmCBBlh895YRtPuG1oI2laZgB1MoYbYHtPfBYPxD8J/0QHApDHUVI6V7V4",
+	"MNH8rhYPLZhDwWPSa4htb9ZDa2gI6VcFm0wlpJq+swS6SmanfnLvTtNe694nufNa5q7Gy1dnft21C0xE",
+	"XlDfz7opd9at8Vymnfg8wM649NtmJmzUqYT7Ji37PVPLXGD4nR/1my7AjJfSA4fcLfrBwKJ9jmcT6vch",
+	"s7960d7BJys/u6vXk6HCppmXkdy9MfUQaCl2nM6kR3eaOw9ENd215Pj9w8BxeD/8F6OT1ffZ7NrfrGtr",
+	"bbIyn7G7RH7WnV+XzXVBXV9lpyXClgfKJD6zGvSbt+d7P9gkxGaeotETfQoBYJe4DLdkGMMGiRZuR/8U",
+	"bKMjunRCsJjTzYXNNqeTsr9Q3tlX6nz4q7R9X2R0/+4n2wyVhT2nLNwp2lmvAAQG0r2pKfSBtMoIoUVR",
+	"MaVAO3+ye+qgdErmib9hV0MObWi4H9mMlh5tyGARm9+j6t+pkkAx/Rb37IIptT3k0OYg52PJh+z/ZMSc",
+	"87FEbMllCu7m8DgemPfeYM8v3Bu/aaXVrmK1vuo28KHUVTdespZqO/jnvZBCsBAhn1Au8gaXwhvjfHWA",
+	"v+H8dcjSoiYk4ErjBbsyv8mJYKxQcWeRgNbvfZKYCA/oi8salMRMsD1L7HhlJuMwyxARI2610WiHGSOZ",
+	"BQDORKvLzQE4vZdxFQbnnZg6Tmm7DN1x8i+SNueW1pWw7PC7vgbgzhVzNdqune+3At+5aYOGFbKq2bXD",
+	"OXe2aLX0aQDxRjTqcbBNk4r6OGUWnAhB4px1Yh1umfOJq9pwyRBdilDeuMMDNhrj8e7pQFBf5wThqRZu",
+	"vHkMusNiIhwGpBotJQy/RQAhwMkADuOHk1UD/QdjBKxip6SiM3R0M1FgQp5eLE/zBUjJIMJ+M7qBVVJ2",
+	"eXVIE/Tu+bAJwvrUYIucPQgufVCzB2KbIRabb23lxqRWGrrp9w7AwXuFJLUYccHVmBUeoI6aW+plWEdv",
+	"ENf7OaQXuKcg6JFD12GcFe4UteEQ8ghTHUnu1ri7j4hcvGILYTkCOOuugBZDlgPRUj/juXbGxtC42Sdn",
+	"Pqc/AQgFCW4WDzGFy2F2sxMTxonFIRVQpMA88J2HfcknsmBls7zBi/DTgVinHTXZqBt1M952YrPKmvL5",
+	"lKTRchPKTDO85uCl0pG0OIS0EEdr4lQKq51FYbQQK3PdwFYFyzAAjs8C9XNWFioE0bpJF7G0IBWPY0kj",
+	"YLpMaRX8P0PIu+FKimTX62LC9VuHYrQd69S8/MvoMn8Es/4pg1mwgnaexz0Fr9IaE4SGOw1+yD5uZZjI",
+	"GaTDRkWWjmucAM+I5FmA88jinAKf5BEyXjDLdiAePf8J+XSE4eB0GeAmcd26rRD31ZgvI57an3umAhv/",
+	"Drvy1dZg4vQ6bAM40W1WXWKWw7dbconz7+gah/fhC0Vs+tgWZwt5YBm5rjUktFBoJm5Tn3RdiZPG5bX6",
+	"fg7tzaArKsQ4XItUSG8yujz4N8I1HohwjzfoXhd1yKrkDPphVYZNC6+ucZ/AYziLkqCFgaYC7BvwGWpA",
+	"FdVjJhx6hOdiYkgrQbXzBem2Vm5UQVgSVDMajUZj3WLQWgfCvw6UoiHEb86aTnvL+4wiOKmHY+v4tZvq",
+	"9iFKhbLqj+K/oxeJ5LaveH7qbZiBgGqmyLaCyJSDyTOGllGWnu4u5mkpi9TYoIV1tMGQJLS+LtiCx5tR",
+	"NRCuTtTCVBji8sfqCkXXzLZaoUBGx9amgrQGSdZVIIHTFltSIPHlf6iRf6iRW1Ijbd7fghrZQ8itr0Qe",
+	"YG/rL+17A5HDPuqQEeyvPCMlVRryM+cZuWZjDpWkFnW85IJlLqea+mJJB9Bg+DTuZ+abfQvpc4gBgrvp",
+	"JLPAbrQsWQVpCBnC1Ho+DA6niSy8eADXhJPBilRSTqw4P0VRhcJyIUFbzgQxmvOzXSccF1m8JrSc0bki",
+	"XGW2hDZqWlTyW2Z1a/CMnSxcdURxApdaCE/AtN++ubgk//3//n9IBnlL2rhuMVwtvtKz8YGIdPdlmcYp",
+	"NcO1D2pZFVlTGKMYzRp9NqKS4Ds5YBZlB1yFS+nsiK1Jj7Oi4IGjPJzg6LRAoPweKqxpLwQCVMYbMXSL",
+	"UI+3EjuuUktzZMKYuVrujAfCV/pZdAo8jQ0L/DvE1QKDqWw3ASgSDGUYFo8Yg3xQ8s1oVXJWRRftkW8C",
+	"FjaaiXqyc/J387Zfs8UGkA8BIgAc09r6TBSOX/5m6Xe7ggMcCQ8oN5LgesBQwQltQw/IDR37t6IU2a4L",
+	"yciGEeH4zWLkwBK58MU2BDTkfVDVzeusPwMCRBZE2Tb9ATMAA84TKW4A/Vqx8oMxxazmb0H4rrmwHV58",
+	"EQGvFMgFV7AAG23vDPLjaiFUlHRQ3zN7rBjMZOvc8Q0Q1tfCGl85xcLMqpP7fZ3Ok7c2toET5qH+Cu/u",
+	"tjnEJ3c7lxb+QzdnuKC+6/6QiiErSyBZHzcsJNiC5hFIKcx8BBYDiVbWYBct123b3KOnrocj+WXMh2NX",
+	"6TMQQyrINXOWb4BmcJco8+Y6wimdBqAB+A12AMfG3bDSVffHjAOE9sI8vvMlyPldhEb57RAyzhrOwe7c",
+	"1+b5W/0wnPmqhvXgxUKdezaWJRpFWYjTR1F0dL6vvCDaXa/vUhdlINI3ZSHdoJ1k4F9rY7LeggqGUDOZ",
+	"gLhcgoFIJRMAQHxCbHPXrSe03oEALTiqZji00TlZ4V1SeBfdc1As74ruAAQtyNz4eXN3zSUH4yRrDHmD",
+	"j6auuYeTc2ntemzsvEXwgJarsUPbuIsYj9xqy/mQWWWLC21JksMAX6Sev5P/xUX83wz78xX8oPBDJswm",
+	"jNCJcHnLxIb9ISr2Qd5aQELbWQWVVwhDIOSWJ2lsg27xvzCV4rAj5fgS5/RNJxzDGno00YelPlSysXYb",
+	"61uZDIdMdcaioYF9dzP9y/ap8tDKw9rRaC+hA8Cw/FMUGkZPu/jxbO/46TOP0OlJgpyR3JBoCG2Zv2Gg",
+	"gbhmpRQ3ytWIRh35bTYdIDOEVvwuutHovC8wUiHsW0n0UlqW+ySHLn0uwWggmhlGAG5Zi1shZyKewJIO",
+	"/ksa65sJbKtDsXn3OkGJe0R5xAQ6XN2y5vXmgQy6Qwkwxb+ZTvb23Na6SA2We/AJ/r/KIHppWx8SKWI2",
+	"2mrQfezboeFLl5UjI9cOhLeqicg75PJbL8o0o2y6s2tr9WaQRqluXcGR1NXKE3kV0n4xQuDqHbC68aMN",
+	"ALvzMG9cdhw4zGVdia+xmZzGefXN90ZuvcF51JVYbg29QGPAR4BsygNMMOp54aL9XXA5M3jSfklwumju",
+	"HFnYYmNcFfDagcB+GQGExvkYNJ+wjvNNqdii8Me7BS5fV+LL9KE3a+qqqjOn8oBVdS8AQGJDYrUswEEI",
+	"LmtVYJ/JfCY/t1k7ilzXvNTQqRa/xW1qYOTAj+iUXvOSa84UefTm7d7Rk9198jNURglp2Tvw9KOj3WTF",
+	"/t8iqMMtHa0v6e4AMwVIHKPU3cuxNk6y+f7/GR/nXGk26TpMo9r5o/Q62D3WQf4S3vlNGyZ+HauNk7CN",
+	"D2WgzOJNvhcjxTbfxq4GWgY13rVCqAX/rWYZxsxn3MWBghofA0cZVSuNvITqvN/cLTF7//4vo9aH5S3R",
+	"6f3OfSu6/Cw6tPX0+eVD2XelkQSqD3zo2u/vR10ukcktIuUG9oOixPoN/A/thBd/+F5AegneZieGeNWu",
+	"Po9ehdXni286c0qukWlU+z6K+D7QoOOVOOmbRv2N0VaiuuJQR+dhgxogxKnXvbWO4hFjBcBLSLEA6BK9",
+	"xoNbJlboYvyYOzORgEflO1RzRcw2TzUmyblp2YT+xde95CXDmJF9Jj6vqIls4rQxJcLlAtOQEKMlRqmo",
+	"7dxmu79dz23X92gIdAJ2vJxa5ZcUvss2FX55LhU1vCxq65k+0ChHOM7Ljl7hjKbEC97VWAHvTalQhh9h",
+	"PbNhrbtIyo8e2hBgL3QXG4cofGlUexm9dMyVltXcGIL/fwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -57,8 +57,9 @@ var OperationRules = Rules{
 	"importPlanComments": {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Prompts.
-	"admitPrompt":  {Scope: access.ScopeUser, Of: access.ResourceTask},
-	"getAdmission": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"admitPrompt":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"runPlanComment": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"getAdmission":   {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Attachments.
 	"createAttachment": {Scope: access.ScopeUser, Of: access.ResourceTask},

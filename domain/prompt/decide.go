@@ -59,7 +59,7 @@ func decide(r Request, sc Scene, now time.Time) (Acceptance, error) {
 		return Acceptance{}, err
 	}
 	if sc.Session == nil {
-		return Acceptance{}, session.ErrNotFound
+		return Acceptance{}, r.noSession()
 	}
 	if err := checkPrimary(r, sc); err != nil {
 		return Acceptance{}, err

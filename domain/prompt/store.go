@@ -39,6 +39,9 @@ type Store interface {
 	// state of the database, or [session.ErrNotFound]. Its capacity is not stored.
 	Queue(ctx context.Context, taskID, sessionID string) (Queue, error)
 
+	// Route returns the primary session of a task, nil when it has none.
+	Route(ctx context.Context, taskID string) (*Route, error)
+
 	// Deliveries returns at most limit deliveries of a task, oldest first, in one
 	// state when state is not nil, and behind after when that is not nil.
 	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)

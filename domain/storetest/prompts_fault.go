@@ -24,6 +24,7 @@ func PromptFaults(t *testing.T, open Open, probe Probe) {
 	probe(t, f.world.store, f.step)
 	for name, op := range map[string]faultyOp{
 		"admit":       {prepareAdmit, []error{nil}},
+		"run":         {prepareRun, []error{nil}},
 		"stage":       {prepareStage, []error{nil}},
 		"unstage":     {prepareUnstage, []error{nil, prompt.ErrAttachmentNotFound}},
 		"reserve":     {prepareReserve, []error{nil}},
@@ -183,6 +184,15 @@ func prepareAdmit(t *testing.T, w *promptWorld) func(context.Context) error {
 	r.AttachmentIDs = []string{w.stage(t, "b").ID, w.stage(t, "c").ID}
 	return func(ctx context.Context) error {
 		_, err := w.prompts.AdmitPrompt(ctx, r)
+		return err
+	}
+}
+
+func prepareRun(t *testing.T, w *promptWorld) func(context.Context) error {
+	w.comment(t)
+	r := w.runOf("r1", w.comment(t))
+	return func(ctx context.Context) error {
+		_, err := w.prompts.Run(ctx, r)
 		return err
 	}
 }

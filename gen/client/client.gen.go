@@ -888,6 +888,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -2440,6 +2452,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
 
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
+
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
 
@@ -3197,6 +3212,50 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 	UpdatePlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunPlanCommentWithBody Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithBody(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunPlanComment Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPlanRevisions List the revisions of the current plan
 	//
@@ -4829,6 +4888,70 @@ func (c *Client) UpdatePlanCommentWithBody(ctx context.Context, taskID TaskID, c
 // Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 func (c *Client) UpdatePlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdatePlanCommentRequest(c.Server, taskID, commentID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunPlanCommentWithBody Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *Client) RunPlanCommentWithBody(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunPlanCommentRequestWithBody(c.Server, taskID, commentID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunPlanComment Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *Client) RunPlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunPlanCommentRequest(c.Server, taskID, commentID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7870,6 +7993,60 @@ func NewUpdatePlanCommentRequestWithBody(server string, taskID TaskID, commentID
 	return req, nil
 }
 
+// NewRunPlanCommentRequest calls the generic RunPlanComment builder with application/json body
+func NewRunPlanCommentRequest(server string, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRunPlanCommentRequestWithBody(server, taskID, commentID, "application/json", bodyReader)
+}
+
+// NewRunPlanCommentRequestWithBody constructs an http.Request for the RunPlanComment method, with any body, and a specified content type
+func NewRunPlanCommentRequestWithBody(server string, taskID TaskID, commentID CommentID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "comment_id", commentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/plan/comments/%s/run", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListPlanRevisionsRequest constructs an http.Request for the ListPlanRevisions method
 func NewListPlanRevisionsRequest(server string, taskID TaskID, params *ListPlanRevisionsParams) (*http.Request, error) {
 	var err error
@@ -9682,6 +9859,50 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 	UpdatePlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlanCommentResponse, error)
+
+	// RunPlanCommentWithBodyWithResponse Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithBodyWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error)
+
+	// RunPlanCommentWithResponse Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error)
 
 	// ListPlanRevisionsWithResponse List the revisions of the current plan
 	//
@@ -12819,6 +13040,84 @@ func (r UpdatePlanCommentResponse) ContentType() string {
 	return ""
 }
 
+// RunPlanCommentResponse200Headers the declared response headers of an HTTP 200 response for RunPlanComment
+type RunPlanCommentResponse200Headers struct {
+	IdempotentReplayed bool
+}
+
+// RunPlanCommentResponse201Headers the declared response headers of an HTTP 201 response for RunPlanComment
+type RunPlanCommentResponse201Headers struct {
+	Location string
+}
+
+// RunPlanCommentResponseDefaultHeaders the declared response headers of an HTTP default response for RunPlanComment
+type RunPlanCommentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type RunPlanCommentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Admission
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Admission
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RunPlanCommentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *RunPlanCommentResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RunPlanCommentResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RunPlanCommentResponse) GetJSON200() *Admission {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RunPlanCommentResponse) GetJSON201() *Admission {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RunPlanCommentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RunPlanCommentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RunPlanCommentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RunPlanCommentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RunPlanCommentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListPlanRevisionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListPlanRevisions
 type ListPlanRevisionsResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -15216,6 +15515,62 @@ func (c *ClientWithResponses) UpdatePlanCommentWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseUpdatePlanCommentResponse(rsp)
+}
+
+// RunPlanCommentWithBodyWithResponse Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *ClientWithResponses) RunPlanCommentWithBodyWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error) {
+	rsp, err := c.RunPlanCommentWithBody(ctx, taskID, commentID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunPlanCommentResponse(rsp)
+}
+
+// RunPlanCommentWithResponse Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *ClientWithResponses) RunPlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error) {
+	rsp, err := c.RunPlanComment(ctx, taskID, commentID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunPlanCommentResponse(rsp)
 }
 
 // ListPlanRevisionsWithResponse List the revisions of the current plan
@@ -18740,6 +19095,93 @@ func ParseUpdatePlanCommentResponse(rsp *http.Response) (*UpdatePlanCommentRespo
 		response.Headers200 = &headers
 	case true:
 		var headers UpdatePlanCommentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRunPlanCommentResponse parses an HTTP response from a RunPlanCommentWithResponse call
+func ParseRunPlanCommentResponse(rsp *http.Response) (*RunPlanCommentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RunPlanCommentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RunPlanCommentResponse200Headers
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers RunPlanCommentResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers RunPlanCommentResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
