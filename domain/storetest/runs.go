@@ -74,7 +74,10 @@ func (w *promptWorld) wantRun(t *testing.T, a prompt.Admitted, c plan.Comment, s
 		a.RequestedSessionID != sessionID {
 		t.Errorf("ran as %+v, message %+v", d, a.Message)
 	}
-	key := map[prompt.Kind]string{prompt.KindDirect: "client_message_id", prompt.KindQueued: "client_queue_id"}[kind]
+	key := "client_message_id"
+	if kind == prompt.KindQueued {
+		key = "client_queue_id"
+	}
 	want := json.RawMessage(`{"` + key + `":"` + *d.ClientID + `","plan_comment_refs":[{"id":"` + c.ID + `","version":1}]}`)
 	if !cmp.Equal(d.Metadata, want, jsonEqual) {
 		t.Errorf("metadata is %s, want %s", d.Metadata, want)
