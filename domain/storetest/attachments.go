@@ -152,6 +152,16 @@ func admitAttachmentsAlone(t *testing.T, w *promptWorld) {
 	if a := w.admit(t, r); a.Delivery.Content != " \n" || len(a.Delivery.Attachments) != 1 {
 		t.Errorf("admitted %+v", a.Delivery)
 	}
+	r = w.with("q1", w.stage(t, "b"))
+	r.Content = ""
+	if a := w.admitQueued(t, r); a.Delivery.Content != "" || len(a.Delivery.Attachments) != 1 {
+		t.Errorf("queued %+v", a.Delivery)
+	}
+	for _, a := range w.attachments(t) {
+		if a.DeliveryID == nil {
+			t.Errorf("%s is not claimed", a.Name)
+		}
+	}
 }
 
 // Attachments are the last to be judged, and claimed with all the rest or not at all.

@@ -31,6 +31,10 @@ func PromptFaults(t *testing.T, open Open, probe Probe) {
 		"attempt":     {prepareAttempt, []error{nil, prompt.ErrAttempted}},
 		"release":     {prepareRelease, []error{nil, prompt.ErrLeaseLost}},
 		"acknowledge": {prepareAcknowledge, []error{nil}},
+		"enqueue":     {prepareEnqueue, []error{nil}},
+		"edit":        {prepareEdit, []error{nil, prompt.ErrQueueChanged}},
+		"remove":      {prepareRemove, []error{nil, prompt.ErrEntryNotFound}},
+		"reorder":     {prepareReorder, []error{nil}},
 	} {
 		t.Run(name, func(t *testing.T) { f.run(t, op) })
 	}
@@ -245,6 +249,38 @@ func prepareAcknowledge(t *testing.T, w *promptWorld) func(context.Context) erro
 	w.attempt(t, r)
 	return func(ctx context.Context) error {
 		_, err := w.prompts.Acknowledge(ctx, w.taskID, r.Delivery.ID, r.Token, prompt.OutcomeFailed, nil)
+		return err
+	}
+}
+
+func prepareEnqueue(t *testing.T, w *promptWorld) func(context.Context) error {
+	r := w.request("q1", w.comment(t))
+	return func(ctx context.Context) error {
+		_, err := w.prompts.AdmitQueued(ctx, r)
+		return err
+	}
+}
+
+func prepareEdit(t *testing.T, w *promptWorld) func(context.Context) error {
+	d := w.enqueue(t, "q1")
+	return func(ctx context.Context) error {
+		_, err := w.rewrite(ctx, d, "another text")
+		return err
+	}
+}
+
+func prepareRemove(t *testing.T, w *promptWorld) func(context.Context) error {
+	d := w.enqueue(t, "q1")
+	return func(ctx context.Context) error {
+		_, err := w.remove(ctx, d)
+		return err
+	}
+}
+
+func prepareReorder(t *testing.T, w *promptWorld) func(context.Context) error {
+	first, second := w.enqueue(t, "q1"), w.enqueue(t, "q2")
+	return func(ctx context.Context) error {
+		_, err := w.reorder(ctx, second.ID, first.ID)
 		return err
 	}
 }

@@ -24,12 +24,14 @@ func newWorldOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) *promptW
 	t.Helper()
 	a, b := open(t)
 	w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
-	w.elsewhere = prompt.NewService(prompt.Config{Store: b.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil)})
+	w.far = b.Prompts()
+	w.elsewhere = prompt.NewService(prompt.Config{Store: w.far, Now: w.clock, Announce: event.NewAnnouncer(nil, nil)})
 	return w
 }
 
 // promptRaces shows what only concurrency shows.
 func promptRaces(t *testing.T, world func(t *testing.T) *promptWorld) {
+	queueRaces(t, world)
 	for name, test := range map[string]func(*testing.T, *promptWorld){
 		"AD-7 one of 32 equal admissions admits":       raceAdmissions,
 		"AD-7 one of many different requests admits":   raceConflicts,
