@@ -22,23 +22,32 @@ func queueRaces(t *testing.T, world func(t *testing.T) *promptWorld) {
 	}
 }
 
+// Of two prompts for the last place one is admitted, and the comment of the other
+// stays pending.
 func raceCapacity(t *testing.T, w *promptWorld) {
-	const capacity = 3
-	limited := w.limited(capacity)
-	var admitted, full atomic.Int64
-	crowd(racers, func(i int) {
-		_, err := limited.service(i).AdmitQueued(t.Context(), w.request(clientID(i)))
-		switch {
-		case err == nil:
-			admitted.Add(1)
-		case errors.Is(err, prompt.ErrQueueFull):
-			full.Add(1)
-		default:
-			t.Errorf("admit: %v", err)
+	const capacity = 2
+	w = w.limited(capacity)
+	w.enqueue(t, "first")
+	for i := range 25 {
+		requests := [2]prompt.Request{w.request(clientID(2*i), w.comment(t)), w.request(clientID(2*i+1), w.comment(t))}
+		var answers [2]prompt.Admitted
+		var errs [2]error
+		crowd(2, func(n int) { answers[n], errs[n] = w.service(n).AdmitQueued(t.Context(), requests[n]) })
+
+		winner, loser := 0, 1
+		if errs[winner] != nil {
+			winner, loser = 1, 0
 		}
-	})
-	if admitted.Load() != capacity || full.Load() != racers-capacity || len(w.queue(t).Entries) != capacity {
-		t.Errorf("%d admitted, %d refused, queue is %+v", admitted.Load(), full.Load(), w.queue(t))
+		if errs[winner] != nil || !errors.Is(errs[loser], prompt.ErrQueueFull) || len(w.queue(t).Entries) != capacity {
+			t.Fatalf("race %d: %v and %v, queue is %+v", i, errs[0], errs[1], w.queue(t))
+		}
+		if left := w.snapshot(t).Comments; len(left) != 1 || left[0].ID != requests[loser].Refs[0].ID {
+			t.Errorf("race %d: comments are %+v", i, left)
+		}
+		w.removeComments(t)
+		if _, err := w.remove(t.Context(), answers[winner].Delivery); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -128,8 +137,17 @@ func raceRewrites(t *testing.T, w *promptWorld) {
 	}
 }
 
+// Who reads meanwhile sees numbers and entries of one state.
 func raceAppends(t *testing.T, w *promptWorld) {
-	crowd(racers, func(i int) {
+	crowd(racers+1, func(i int) {
+		if i == racers {
+			for range racers {
+				if q := w.queue(t); q.Revision > 0 && q.Entries[0].Version != q.Revision {
+					t.Errorf("read %+v", q)
+				}
+			}
+			return
+		}
 		_, _, err := w.service(i).Append(t.Context(), prompt.Addition{TaskID: w.taskID, SessionID: w.sessionID, Content: "x"})
 		if err != nil {
 			t.Errorf("append: %v", err)
