@@ -747,6 +747,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -859,6 +892,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -958,10 +1003,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1541,7 +1591,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -2106,6 +2156,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2256,6 +2309,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2387,6 +2455,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
+
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
 
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
@@ -2522,6 +2593,18 @@ type ServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx echo.Context, taskID TaskID, clientID AdmissionClientID) error
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
@@ -2549,6 +2632,9 @@ type ServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error
@@ -3290,6 +3376,111 @@ func (w *ServerInterfaceWrapper) GetAdmission(ctx echo.Context) error {
 	return err
 }
 
+// ListAttachments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAttachments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAttachmentsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAttachments(ctx, taskID, params)
+	return err
+}
+
+// CreateAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAttachmentParams
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAttachment(ctx, taskID, params)
+	return err
+}
+
+// DeleteAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
+// GetAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
 // ListDeliveries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	var err error
@@ -3546,6 +3737,30 @@ func (w *ServerInterfaceWrapper) UpdatePlanComment(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.UpdatePlanComment(ctx, taskID, commentID)
+	return err
+}
+
+// RunPlanComment converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPlanComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "comment_id" -------------
+	var commentID CommentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "comment_id", ctx.Param("comment_id"), &commentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter comment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPlanComment(ctx, taskID, commentID)
 	return err
 }
 
@@ -4107,6 +4322,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments", wrapper.CreatePlanComment, options.OperationMiddlewares["createPlanComment"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.DeletePlanComment, options.OperationMiddlewares["deletePlanComment"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id/run", wrapper.RunPlanComment, options.OperationMiddlewares["runPlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
@@ -4116,6 +4332,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.DeleteAttachment, options.OperationMiddlewares["deleteAttachment"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.GetAttachment, options.OperationMiddlewares["getAttachment"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
@@ -5822,6 +6042,221 @@ func (response GetAdmissiondefaultApplicationProblemPlusJSONResponse) VisitGetAd
 	return err
 }
 
+type ListAttachmentsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params ListAttachmentsParams
+}
+
+type ListAttachmentsResponseObject interface {
+	VisitListAttachmentsResponse(w http.ResponseWriter) error
+}
+
+type ListAttachments200JSONResponse AttachmentList
+
+func (response ListAttachments200JSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAttachmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAttachmentsdefaultApplicationProblemPlusJSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentRequestObject struct {
+	TaskID      TaskID `json:"task_id"`
+	Params      CreateAttachmentParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateAttachmentResponseObject interface {
+	VisitCreateAttachmentResponse(w http.ResponseWriter) error
+}
+
+type CreateAttachment201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAttachment201JSONResponse struct {
+	Body    Attachment
+	Headers CreateAttachment201ResponseHeaders
+}
+
+func (response CreateAttachment201JSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAttachmentdefaultApplicationProblemPlusJSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type DeleteAttachmentResponseObject interface {
+	VisitDeleteAttachmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteAttachment204Response struct {
+}
+
+func (response DeleteAttachment204Response) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAttachmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type GetAttachmentResponseObject interface {
+	VisitGetAttachmentResponse(w http.ResponseWriter) error
+}
+
+type GetAttachment200ResponseHeaders struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+type GetAttachment200AsteriskResponse struct {
+	Body          io.Reader
+	Headers       GetAttachment200ResponseHeaders
+	ContentType   string
+	ContentLength int64
+}
+
+func (response GetAttachment200AsteriskResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", response.ContentType)
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.Header().Set("Content-Security-Policy", fmt.Sprint(response.Headers.ContentSecurityPolicy))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAttachmentdefaultApplicationProblemPlusJSONResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeliveriesRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListDeliveriesParams
@@ -6332,6 +6767,85 @@ type UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse) VisitUpdatePlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	CommentID CommentID `json:"comment_id"`
+	Body      *RunPlanCommentJSONRequestBody
+}
+
+type RunPlanCommentResponseObject interface {
+	VisitRunPlanCommentResponse(w http.ResponseWriter) error
+}
+
+type RunPlanComment200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type RunPlanComment200JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment200ResponseHeaders
+}
+
+func (response RunPlanComment200JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanComment201ResponseHeaders struct {
+	Location string
+}
+
+type RunPlanComment201JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment201ResponseHeaders
+}
+
+func (response RunPlanComment201JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPlanCommentdefaultApplicationProblemPlusJSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7614,6 +8128,18 @@ type StrictServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx context.Context, request GetAdmissionRequestObject) (GetAdmissionResponseObject, error)
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx context.Context, request ListAttachmentsRequestObject) (ListAttachmentsResponseObject, error)
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx context.Context, request CreateAttachmentRequestObject) (CreateAttachmentResponseObject, error)
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx context.Context, request DeleteAttachmentRequestObject) (DeleteAttachmentResponseObject, error)
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx context.Context, request GetAttachmentRequestObject) (GetAttachmentResponseObject, error)
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
@@ -7641,6 +8167,9 @@ type StrictServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx context.Context, request UpdatePlanCommentRequestObject) (UpdatePlanCommentResponseObject, error)
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx context.Context, request RunPlanCommentRequestObject) (RunPlanCommentResponseObject, error)
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx context.Context, request ListPlanRevisionsRequestObject) (ListPlanRevisionsResponseObject, error)
@@ -8864,6 +9393,113 @@ func (sh *strictHandler) GetAdmission(ctx echo.Context, taskID TaskID, clientID 
 	return nil
 }
 
+// ListAttachments operation middleware
+func (sh *strictHandler) ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error {
+	var request ListAttachmentsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAttachments(ctx.Request().Context(), request.(ListAttachmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAttachments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAttachmentsResponseObject); ok {
+		return validResponse.VisitListAttachmentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAttachment operation middleware
+func (sh *strictHandler) CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error {
+	var request CreateAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAttachment(ctx.Request().Context(), request.(CreateAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAttachmentResponseObject); ok {
+		return validResponse.VisitCreateAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAttachment operation middleware
+func (sh *strictHandler) DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request DeleteAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAttachment(ctx.Request().Context(), request.(DeleteAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAttachmentResponseObject); ok {
+		return validResponse.VisitDeleteAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAttachment operation middleware
+func (sh *strictHandler) GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request GetAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAttachment(ctx.Request().Context(), request.(GetAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAttachmentResponseObject); ok {
+		return validResponse.VisitGetAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeliveries operation middleware
 func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error {
 	var request ListDeliveriesRequestObject
@@ -9182,6 +9818,55 @@ func (sh *strictHandler) UpdatePlanComment(ctx echo.Context, taskID TaskID, comm
 		return err
 	} else if validResponse, ok := response.(UpdatePlanCommentResponseObject); ok {
 		return validResponse.VisitUpdatePlanCommentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RunPlanComment operation middleware
+func (sh *strictHandler) RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error {
+	var request RunPlanCommentRequestObject
+
+	request.TaskID = taskID
+	request.CommentID = commentID
+
+	var body RunPlanCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPlanComment(ctx.Request().Context(), request.(RunPlanCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPlanComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPlanCommentResponseObject); ok {
+		return validResponse.VisitRunPlanCommentResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9956,315 +10641,343 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rchvHli74KhmYE2Gxu3jVxTYZEye4JXlb3dalJWp7Tm94WElUgsjNQiZcmSWIVihi/p736JgH6yeZ",
-	"yLXyVoUsoAAClLTHf2wKKFTeVq77+tanwUhOZ1IwodXg9NNgwmjBKvjz+QW9Nv8vmBpVfKa5FIPTwTtN",
-	"RaHIWFZET7giSlPNzoiW5IoRxYQmV3R0Q6giXJMRnTLy4PzNi/0neweDbFCx32tesWJwqquaZQM1mrAp",
-	"NYPo2xkbnA6Urri4Hnz+nA1eFGw6k5oJvf+WzUp6a362MBt6q4ieUE30hBEq1JxVpGIzRrUiVBBGq5Kz",
-	"itBiypXiUpAH58/2v18xGSbq6eD07+bj3zI3tSspS0YFzO0XOaI4g/aELiaMzKieEDkmczOvOVVkVDGq",
-	"WYE78cPaO/GW6ep2/3ysWbU44K9cT8ijkx8JFQV5fPQwI4qNpDkiLcmccm1GC28fy2pK9eB0wIV+8mjg",
-	"V8eFZtesgvF+/fXX/fNaT5jQfEQ16xr06DgjEzk3A9HocVzmyclec+TFdf1f+2/Z7zVTev9Fkd5JXph9",
-	"BDqr8NEMDnpEy5JV3yki54LMJ0wYYpvQglDygZbmV8JO49Gau/05G8xoRadM21tw7ijnacmZ0C+epWfq",
-	"Z4RTpiKQnJkAN88ZuhhkA0GnZsgRvO+SF2tSQwcdvBblLVLchCpCyTXQXEVyxX7P/RR+r1l1G+ZA4V3r",
-	"0sdf2FhWbPUU1BQ2ZfkUrvBl687h6YSKa5Y6jRd4AGTMS0ZG8FjXCcCX65/AUzmddpCCG3yEj3QNjN9u",
-	"MHJdKZk4/Fywj/pyBN/meGUMG7pmBLcX78L3ewfknFxRuB4ZkRVcE6BWqSesIiU3F4wr8ujkpOu8cJAV",
-	"N/sZK/kHVt0u26LCPtOxR+7r9TfpGR+PVYJnTRgsEk9dmSNiZG4YmZ4wXhHNPuozknNRcsFy5Cr0CiTa",
-	"g59f7J8gJ0ltSQEDxpP6HxUbD04H/8dhEK6H+K06hOm9lAWDyT4Xevk2/V6zmhFmHsvIfMJHE3NAK7cP",
-	"frD+3j3/yEa1mcGyKan6il6bfWHu6Y5JuAcv/YPrz+jF+CXVo0ma6+ZGRwkEX1KByoARuooxkREulGYU",
-	"Jp6zjzM20qy4/MAqw5jzWDWB6aP2ExbwYryPo6+a4yspWMc8z4Wd5pmXVErzsjSakyhUFmsuXJGHR4/6",
-	"TMsM2Gtuv/Ap14mz1GyqyIxVyCYcf+ig8BJeEg9UsDGtSz04fXyUDab0I58alenkyPyLC/zXcZJzv2RK",
-	"0eWse4qPdFCV/XZ9UrIjd+yI/TZsSpN4KlmLQuX9d2itTXlTUvE3pMrFmdkvcG8MkWdw/0d8Sksi6ukV",
-	"qzq2yhL6uvomLHVxHvh5tD+PkaIF48BZQU8TsiI57EZuyPmaf2Cia9NwT9O79nj1pr1joF8tZVVsmQpm",
-	"v12fki6oulk2rKbqpmNM89UGA8obtnSh2jyQESHREoJ/Eq4VK8ddEzGPbDCTulo+kbrq2m7z1boDfjYP",
-	"q5kUigFFvqnkVcmm5s+RFMY6NH/S2azkaJIdzvCJf/2HwrvUTyq798KILQZOxpSXdRUsCpKPZMGAvpWm",
-	"VyUD40sZWxQktFl/ZEi37LfUNOzTh/GjHZbYsp8vPJ+wspb9vvHsZ9gLu0FgCo1uhJyXrLhm9jHY+6Lg",
-	"Zqdo+aaSM1Zpbk5qTEvFssEs+shQjKa8TKlmVJvNNK83SpesNeH6DJwMMyZnJYiCFmlkA1lro8StVLis",
-	"pvTaPv45Q9pPGDCoR1RMseoDUFNGaKkkATvJXCdSMqpSs/kcE/Xf7QBhisGNIK/+wUbaTMJblmYi7Y3C",
-	"KfddmnmdFYtwJGX5ejw4/fvyH1uBN/j8W5ZQrXRFBX5GKjnPiKjLEtm94fWMAKs3VjYVt2QqKwbKg3nK",
-	"XAh3sRcWXXW6cpx+zlF9M+az1qwIFozz27T9MbjzTBnNLuLovffh/fsXzzo2wb4u8jkQw8uKzJoH1m4y",
-	"+3BtOe+sktOZPjDTUoLO1ETq/lOxlqV6536Znpa1HxWhyox5S2jFPI22jgpkERjkQoLy0OOYWsTsqTEQ",
-	"WbS46EyTVD6bMVG801TXS4wyr/MBXbG5MU6BCuDXERX8/GL/R6AC66MbWN9aehqBV5zbF70Mt6R55Xix",
-	"6rIhnWQDxX7v5aXIBsqvetl7GzvU3nsQl2ZE/7bkJmvNpjO9VUZy2X9HnGDv9fhK4kIVwb1zyXI3E0K9",
-	"eX9fLp+aIbqnLuBj708ePH37/Pzi+bNBNnj5+tmLn17An8+e//IcP3z7/NX5y+fPkvTb7X08F4QXMYca",
-	"TaRiZ8CUDLNSMzpioLQDJwh8dEa1ZpV5xf/99/P9/6T7fxzt/3hwebr/26fj7Pjkh8//IyV0LYtaJDUq",
-	"RhNZXY4rOe15PewvtOz5/JUsbhM6YuZ4wCXVq0jwgqMC0J+2Dcu8XIc5lOhj0OyjTk62nhVrTvZDl2H4",
-	"UyWn5Dgj/3oM58sK9Pb38Z8u8Bi3TrvN7ZVkjfONzy6LrMzoIBoLTV4RJKSn8JM173CL1pq78rzg2iiO",
-	"UsHrCNUYgAF17shIFqOu9NqoFo02x/mr9bDrCRUkj6aU93y3o+dFAT9mrLiio5szM/mpVJo8eUT+nf8F",
-	"DbyrkoqbpEZ8f2S9OOcprW5YYZ1w4Es9Jle32tii5OTxEzP91Rz1bqS4hMyeVXS8WlK0Db/C/IpAMAPD",
-	"NeSGzTQoWf+oi2ujl9xaK5s8ePN0//jh3pk5ogkX18QGrczSwD40irJZgPlC0xt0i3w1PBRpYeHjVfzs",
-	"c/eWv5jOZLW2iWh2HBUyzaYrdafG6X4GT+QL/N3x0ZGfGq0qers21bdIM1ClneNvq5b+lilwkbYlZQWf",
-	"918krM6+7PPiomIzYz3jorVCN6/olUvW2OFGhdBw7iJc4Ai8ZB9HjBWsyNHZDR8GR/2Uabg8Jw29vuPq",
-	"j2QtzP+11LRMa0o49BvnjV+D+NIM+XwtFtwOMvS8l9uhzIXB7YVfcoxvzWBrskVjrxgOZ0+ZcAG5Fh/p",
-	"SBM78iJv6y9slu3cCpfwgixx71qyA+FCLB59WbYXq1y0aVRXlVk8OuS5ILIqWAWxgqAGIcULkvMiX9wS",
-	"98p12V2KC6wp0Cv2gS9RKo+8UmnmiI4YDJyinNvrqeI4b/cmZB085YHA/bSzsHnpoxW6oqMl0gcdHwum",
-	"1OsZE+dvXpBCjmoXwW++PRt83L+W+/bDfygpDt7SuXemZQPUaIsLZ2e2znxtW4V9nPGKKfuL5oxfeVcP",
-	"16SQTAF3wl80jsio4vvavLHT+7OJGlnSK5Zw6D6fzvRtwluY5JgV+yBv/I4sri9z4Q3zlitZCXItZbH5",
-	"6tRIzlY6jd/BQ92u4otWkCUjaiLngkgxSq9yLqsbMMU3vQ7oFbF+ZVxD663uOFp2WEQ/jc1O3Ztnkb+o",
-	"pZpqTUeT9diVe9u5/22Kc4VEqFWZVWcLXug5DYS18uCjgFFqGCEFH9HSenAz61wlmOpwzbQiXCePdv0r",
-	"vTQQAm6oWghIWyxYYQwo85mNJcT+XWtqHGz3Ut9wUfQ92n83zy44Ddu5BiodTqiF5mXgEPYc/a2uayDq",
-	"5StrsuOw3KkskDOt3JgojNTPS78QUFpw0mNAywYyQtSsgHwju3j0aPc6OpB/TqWuWCq7qREWgMzbquJM",
-	"gbvvGMX1OhqG0Qq7lAyzs5ElGMVhnMulIy22pCNmFCVDzJDWhOaAFOWtVZ4ePPtl//hhRp79Yn2UfZzs",
-	"uwr5UE0qRsvyFmI73MZ09JIwbJtA3mkbg11LDWr40xNSp65A6BCKXnCiNK00KxbIajv36Ct1VwKPyiId",
-	"sZHLEefW4olFxBkEQUzQjmNkDUmXunsdgYrASDx/39Q1mpCbG8erFjdv2Yj/bll/8+B+lvMo4xCz+iHh",
-	"PzbYC16hegxXu0AN/YqLjoCcG/EXrlKrc7xqLT0jxbKizNiOHMJW2qz5AeQ3WW3Dhn9LqnQPZt3ebph+",
-	"cxbL9v91kEUJiUKdXqAoL8gVg4OQY6uXuINQ9QjdLeZuUV7CH7WA5IqlR/FOp5P9QT5H54+Ji/GQ1kYG",
-	"/VKx6gMMafkT/h0JwXBTLt2sIlqx0XxLQVSMWIkrKLga0aroIic+Hr+0gilFvNZ45Qo9uA9+dumObgnv",
-	"Xp2/effz64tBNnhzfvH050E2eP/q3fs3b16/veiIyYVM3ijGh/nD5silYOmfoTuPqhSPRPdZxf4Bfpw8",
-	"I/PJbcMtVlJxc2mdYy7pkAuoenA+MvdP9A1HH/Bi2YTSzkq+ojSDBSe5LfjJCAvmn63LWGL8uX3o4QGF",
-	"R3vH1eFHS8Pq3QH1+LfpuxhuH8UdOLMZGGZLxrxSmui5DIGDKb0lY1ldM926riGBgZYVo8Xt5cxcIoHe",
-	"TjEu+QgNNySJ5Ak+x/yBTuoHnUFW6KWzqdgE8iEaM5HTWcl0k3GEK5gc2L0tVQ0CZkwrZdwlZBJjFExd",
-	"yi2tGNETqZh3rk14idoyyUG/uXQyV7HfczKsj44ejrCwhPz3//6vociZKJrPQNL+3sFQLEZZICdd2+D8",
-	"arPRzKWVWdRHi2vNqNN5w0tmrklVCwVFGUhGlIwqqiawjIdpXbhj5pFuDEe8zHEUjX0f7qIZrczWLzMW",
-	"IZTocoE0unxqYYzghtGIX5nNebK3PWXXzm/9s7Y/1FKWlyNalsmlwZ6PzQmTkl3T0S2Wqf38Yv/xXi87",
-	"cOEmrD/GBkRk7Ys1LIB+/NnzDsej17eTpCy3kmORdLUF9/MCVaQPPEXfCfaRxQzILsLvWeqQF1lJ41Ci",
-	"a77SsvB7vlnaRYNxpqNkj4+OIOyv0q6yDXnpHVnM1q6wc0iie6Bg5o5pVpyRY2MQPT4+WbJ2R62Lb7Tv",
-	"AbeDlKV725KdbEcAk9SYoDyYw1LC2IY9FrSCb9Yg80vYJI7ck/85pa09xyV6aZtndhlrsZ6H5toZMWR7",
-	"VWuSGyOSi+sc1K4xF7SMtUD7Ldpk6+qDP3FWFlGNxhphZaMvYuLMvJLmv0b5o67u2xaV76WCqCmr7x3U",
-	"ZWQgCtlHahZizCrc5DwjuTU9zZ9mFeb/lTER4QMpL0sprvPkPR6bNS6O+G/vXr8iM2kEZ4Xs4Ypdc6Gs",
-	"FntobDbz8kMogoK/ZlRPcqPy5bYCIz1glNm/uGXGUmBihKWsstZG1bYBW2MOruYduJwM9zEMlqK+n3jJ",
-	"MLM1PRdrZMsxKB1jbg4AkqecQlexmTRiy5pALeli9N7LziANWsbOTM97KUzoDN3uO23VuJOCS53pIQt4",
-	"szARH4+9u31VTTGWFNsfSSSB7oR7qNWzVaclox+YAp8y5KcZKopKnhf9/DBELegHymGvLqul3ozIj5Jv",
-	"OVRVcsHUJYTJlgXHhTS3D+qL1IZaMI5kJLXe+VhN5eXOIQ13+2xIw1/BzElYJetqxEKx5OdsIMviEqr3",
-	"FhU95d+RWd5mE9f7Ha6sCiNy0mHCKEZEtZt4RsaQk9IzIDRL12EjLYJvr99E4T2XuqrFiNozT4S8Vu1R",
-	"kqObX13esESy2SuzvpIrVsAV/GEv+Xs8sMs1HRn2V41i/G4DUodgGAKtbM/MthNZ3wywP+zDe9/Bo473",
-	"trX6NZXGoh30cUScuRJXf6LR1WnKipidL0imrCX9HBUvUmE3922x/iZzbDOw1pakzqS53SmiS5NUQ9It",
-	"VyNeiLVzD1M6BnChK6knRPGCKXCiGbWjFnzMWUFgD53Pn5yjGTFl0yvIb6ttJR2CfSQdhm3NZAPFY3d6",
-	"xVIZGHGiM1IbtuKyZ27JiArIZWW4CaxIMlifcXm0BTF539PpFmO/NiRX5gstHrlChX7yodfRdgqJkF/U",
-	"EMuhcOJRR9nEIkfr8MYs8Ugs+BAWWFbq8v7MaImr6bJ5nSEpbxImYn9T92eutExlok2oupwmAaiCcmsz",
-	"isxjLuME49MWR8PhI6X125IqnXav2ipByyUzYgk9RDK4GJV10UG7nZpef9eK3ZUo3TTpX7nqgOgC/wp+",
-	"2fSvyLKwsB5nXaXem7qP15TybQqJBZLfrixQQXPF0eEtIaqXXRb1Oank3AJZhIw1hxIVY4pBuLOE7LyU",
-	"T8Lz/S1kC5pRL+2oabVZzgW5giQqo5XYnPNGQM1L6BBPAYPPcBAFNUtkyipb0WRYQe+MscgpkKDG/rrd",
-	"lGlaUL0SqeOle84QiizZ6ufhrN+aRw05UsE1/2OZbfz+X4+Ojo4geQ9qykeGLYtm9mfELZKMAnOdIM/J",
-	"MwvBPgA6pZF77dS3jZLdesVIJlzcGNLrI6jWVJOjH/TnYBdSlk9pWaaoJUp8246l0UebsgTi1KltxI6a",
-	"WjQEbIBU7YTiDDR/Po3NXFDPQ5aZvycxLXfnl7XYR4opQiWX6tbEexUwLXoD7ZdwByBTZbGWAkC5DNdZ",
-	"5lmErMx66jiZmRdFTmZkuTUC1nYnIljlov9vbR9i7xdtrOB3atORvgPhkLA3XjHpYlrfvGsx2va2f3Fh",
-	"5/85vYT9bRtQAAAJWWkv3FPJD5rTsry9rIWqZ2iPLINsMT/A9MPIdoMymPTZdjjmopMM3rk+3rj+r0k4",
-	"7Jb65Do8Vv2FHHI19EEtCrqE5WV9R2m/kffZxB6k9HGt6QRy6/qtB2feRmR4gdt/swHixgkvWsPr62lr",
-	"+jTbxZLWHxfGTU96Hbtn13bNn7bBn7bBn7bBF7QNlrAIBCVbM+9lbW+WwwIWTeyOxxYx10F5rJCfftiV",
-	"6+lKcu/r8PMgez2v5LpIH22UulWaQ0DsWOr1Ctu83nl22jzn3ln+kv/lLM73t0GU7ZTJth1fa/qj2mR1",
-	"fJTChPnqpFDMlZds+wZRgSh7kfvse2uqqYA1tTqN8Q5svXXLl3D5bWlNDR7evkBmz5dcmU2y//rdmo5M",
-	"r/UprCe5WN24YlOJFnk/1bhrY95aunbBnloBQD1ViitNLUQPJjbfKs2myWzB+GSidwWQUU9rUE+l+Yh1",
-	"vCds2xpoH2RcMUZwaaD7NoB+CFURKMC/vXv9KiMFm+kJOX5yQPJPn22PCGB+ToEzG4q1LYjLjqUtUHJG",
-	"1VBAnHMOwAWVMdAERpvXARiJvt1XN3y2L2e43H2be4iLtZjyCfyRL6TCr5nav7uyY5QnBbEbsXEFcqgP",
-	"CArbZuW+5qDeRng8uzywNWGC1gGx6kSlinbF79SKFJF4S4y4WNwWEFCJvF/+RygiW+OEN9nLO2xOhM8F",
-	"61hrQ7bhiFnY4G/WEWNW8o5+YNuS0i9pdVPIuQgpIced8joF9ra4TfbLZmsawNH6sS/IhaxmEypYsQIF",
-	"xCGakTnEfi0kJ+S1o87HCq6tDlDADL7fFBpkKdJi6yjdXiePr+JTWt3aXh5PJ5KP1j3KpuOjLeSd6WZp",
-	"1LBtS55jWS0mNtzBpdCduZBe+CZVEm9/ekp+fPT4e2LbXISeFJjpa5UOMFNzWztxyYu82e6KjGTBIuz4",
-	"kivNCrMhiTjaSNepdN2lQI8AeJojktIllFPQCmor5g4ZR9ZlYREk+jDnHpEqu6FPXbCqA2OpUTQBV9I2",
-	"7qCaaEkKiWxsjqkvENo4IK9Au1tZWoHed2b+cQl1Fapr33x3wEtX423jNO4IpcMjx/IXrDeDl0cQ3v7e",
-	"dji3Ai9nVSWrztkAPAAEDi+x0CfPCAOsB0dmY0gaiYpwetriUTlQYlalwxDtwXcQb/Rz1G0qvRYAj7gc",
-	"12WZZ5vSpyK0LOW8dxrXzKra/VL1QTFPgEbB9BFvBnVUSxIAqYz4ClwtTc9a2X5jhtz2chnLtPNoPdma",
-	"En7rmGu/nLG7lWa35uOBmPrtuZUvtuCua+8718y173S7/vaHRQBt9p/0f8DjXbNFQm+eC3YLdLRy0B9h",
-	"430IuQecjSA/OhQbWtagbedx46B0/HaLMF24fPfCKFnAbkJcx7JLcknPwJMKjs//YL04lZl4LcZccDUx",
-	"OhsbMT7TyhIZ7Q1Yv5OmMzFrsk+3CC/VkqbjrvTtQhPjCCzS3s8XF28IPnCQhp7lumRdQHkFpAXPZVV0",
-	"ODmTNe55XYnTa6rZRNaKnVrZeIpoJOal8BfLe3QOsbX/MMeo+N8Dh9lqzOgGLtEhnyZLYCFvCtuTwYKx",
-	"Ky62Msucynd1G22id8DR0lAaKy7t+AAgFfd4LpAYr3hRAB6pkPoSVIQGJmn8Kbaba3xC1U3jA3efGg/V",
-	"VfMDIML4AwcJ3PjQif34M2yJGn/ie8zGHwbNrPGph2JrfOyKghrj+GKY+NMoltF6g57IAj6yOkd07F4z",
-	"gQPwWR6XU1Zw6tJDJlKBPVgrVrQA6/wt9Z+Hf6ZlHZzlZevL6GwiXhd96kLhje2LwIsCp/P/COPhv8GN",
-	"6k8pghELx2aMVz+wMHs2jweB1myXpQRy9Ucbo5A1zjv+AkiRVqMJ99Bl7rRHJeVT1jzXUCIPP4zm4Hcz",
-	"fAQUHP3bkUz0UXhz9GG4RtGHC4p6ROtNFRftuIZ6awiLaoYPwhPgMBa0vATzAG95fLxaVmaqcHApx/sb",
-	"GGEzLJGwxTxlJrngxfFRb2ujGRRaABjuDwnimy0tAw0+j71DfWOg3mG0oJf010Y2CxN5PNxNYFvWBaDV",
-	"0pjYFsCL64wwOpp4bOxte5tauLTtKqubqMxKo/ZxRoAmO46r1VmQV2yBIaazDy1Qs2EK36m2jQRm+6O9",
-	"nkO3PWgLJJxSB/7DmReLRxOplpYLcqYaPXKbPQzi9uKti1traThgd46U65gQDUQrRiYUOvnJumOvR3RG",
-	"R1wniqLfJyevERLTbe+U3pIrRowEha1+3Ne3agQMZ9tBG0VZ1t1coRGDcj4eNNoA+/h4b0fJXsuqqlqT",
-	"jk4iC6cd9qmT8s4t91/XE4+0jbPYBXNe1bLl7qxx+6xnDQ867P1zoyXtJFvBbqGtokSABku484ksWbcv",
-	"dL3oiCtUMwtphko2CdGGSOPCLDr38LVhfmtuH2qnSQ3mOTpQLTNETFtcnt9NZLdz6qqd76DmtNYf5tW5",
-	"3OKb0t52xx766m5/al3/9FpXJFfFiFaC6i12FoheifwtTiyd1koTpXlZkgn9wA66NEB/DVLX+i06DTtB",
-	"BhG+2yh9gng7Hcll7hguVTcYCYQQicNwZsZQNOzLUBTYLLCxP+ydEUo0n6Jrry5LQhUppbgeCnRCY1pU",
-	"wYsM3hcq1QQLfYt4gZX60EkT6DUFwhFBiNskjc3ganfXyca7FO40P4+wd7e39O6qk07WtXjsd5uDFKqe",
-	"rsxaaDIxqB70xOleAeR2sq0+Jmt1Ajpr4ZmbWzKratGB7fRtdAPyaPp3OuA/ewp9sz2FWi0Y7kQGVse9",
-	"2zv+7HG0rI4E4gGsDZ28xW5Hvn28oFPD2T6HRhx3Olfnyb/TS/7s8fRnj6dvuMdTxwXuUpAaDLV5g1o6",
-	"ZragFScZe1Oda17slr7Z0gzSVgZE2mzCx5qOg06k2Mmt7elwzT8wQbD7vTFDZkzOStZRipTszfnapc6Z",
-	"fQN7q0dAHl6VXq5/zWLSdRH1y+zrM8Y4ZbOraz+WhrdvgaX9m29FD2y8lKMb35uHanpFFSMPXr+BNiLd",
-	"u/amgsKg1s6doegCieZhPVZvp9+X0LJ0Ydndm70hbeEIio2kSPmkHh61zX+fSfjQFpwuay29OFdZloZM",
-	"N5vsuJLTdMnphW8g1ADuvZZMLUdEXN0S2w/629L1pItkO1FNfpZzMqXiNqDgzfuXXWwBa++U1MKmE2wi",
-	"awIaxtIi2reQsLGwK8vB2V42MNWCJdnqu7M17AygG7eda+5+n8f/meG2VR/Khn5mqm+Qro8iCXTltUjX",
-	"KGvZZHwzrQjUj0fdSHrOrlasuox6C/STQb40fTXUuJwxARBUUb0F+BmhcxoqsaFdWo+MwIXOBY7YI0Ju",
-	"rauBGRk2N6iMy/FxVmKnwemlC7JinNJFO3K9ci1kPl892mdHCVcHVmfnfnb0sguNSxw+ObiSKyhNiFMZ",
-	"kPy4sr3j4CeyCo1PVrU7SaU6vXNd49v1RSX7wMoz9IxPZFkoa/Az5Uicu+4lR42Ok7ZkGp17NnMu3aDz",
-	"XYh/3KmT3e5SN3ZYOLwYiWmdgJAwdSmYrXvCyhWjxGrwtvyYBtHv45K0O+88kt3KCrYitHcMyNI3L3B6",
-	"C5CE01nOyFHfS5fqcJBoU9fZB25KuQg58dvyGdxfpssmGXLrOmPSueLPg99/4Zi24EQJGZ4OlG6DtgTB",
-	"O2LdJaludc2GczbpvDV8EIlRzk/r8jXk7GLa0Bo1767e88u0odtu3KLFJDZuItlBhf2WtEhMXWAgaUT5",
-	"Fm3BupccXLpR+K/NlDyuDAs6CzxRzyWEtxE80hqJoeqAi0hJM3/ygl0aAl8mFbdRDe8E7DdbBG8XsEkC",
-	"2M6Ugs0Y9+Z34HP3vqzobO7o1XXKC/Q6qRhLt8kLbZudjml1OfyLF8hjKddQDCyrSy5mtd6srV4E/LgE",
-	"jzX0OF/o3dNu/vxdo97n5fmLV4Ns8O79X87/+vzVRXIKF+YaLiqgrmYiaePYcpekwuT0Azm1JdVNTcHc",
-	"ejPpK1bKOWjQz/+231tn2CQGH03uTnrAGh1HexTjvtp1Xa2/cFtVaDZMS+bN+jFUcKy6Eu9LNoiKdRLb",
-	"2CC99RQTQ+cbaSVLKei8AS3VN+PwzqrDyj6yWzgzHLprK7chnYH1fLOi2cx+I7m8lLWuQW3p0NmGBJMS",
-	"snD9F1719qen5OHDhz9m5P3F04xM+aiSNjaTkfw/c/SJtFh6nBWwKIJc4KqVwb42s2/G3roYLtekkExB",
-	"8QD+4j5a5Jf0KpUxvJYIqtgHedOr8T9X5FrKYvOFKecWW6rkwUNbExA45oKgwJ1rcfvoqBv7kryphr42",
-	"4v1NgupDgh3HvKDnroyB3/MB4HCdu7cVdg/X/Nvl9w7sdF12f11P04GfC/ZRxw3qutDIUvrj6xn9vWa2",
-	"+ca4J8SroNON/RCqnhptLKFRpq4yjJRFi0/uaF0l2D4AJfdgcS7GumvGvUE3U0zqWoNr9DKpzXalG8sn",
-	"8Metyy+aShZ2tuswNuKRazCc5KBbYS2Gkr5dzlJXG3l4elHNcx+ETrRoZJ3zWeFZgURG51ahZUmuah3i",
-	"cGnPSioi19tTAjSUiNKZzzNSyjmryIgqyNG1wNdJRdTa1P1s6EXwpGR+W3A02XY5mt4wouSUQd4+EXIe",
-	"78NVrW6jXMDgfTPzYtXUNiB2QBqp3fhbSNNs6cx0Rq94yZPGqys84IpANpbZMUEKSa7YrbRFPJigVGEq",
-	"4HpQdOjy6U7v5j7N/armpYbm3xnEb21KYwfAFBDy8lpTweZMaTLl17ZNFtdLMkcW/UrRy5df6RjyFla7",
-	"ML+seQap+/WrU9a2YfP0F0tO+vcX3yuwa/06NpIbaWWkaahmpBb895qtjmvA25ZOchtyJpzcNypsQJ8Z",
-	"1RXXt+/MmizmMqMVq1LsFZI8zXz/6tCxQsqDBc80DJe8f/vLgbsL4NHAN/rxJ1rPBp8/Q9h/LBdHCq9H",
-	"oUKumJ4zJqyFBDWGIwnRCsz0OYUrztgMneJjxoorOrpxz88rrpnZUCrwB98pKFXNoARNq6HAGjBFlMSs",
-	"EkwusPnapGJ0NGHK/5ywj3Sky1uoYsSSxzB4xUaygkyVuavswkm60kheDYXPUcKiyULOhSv5GvPSgba6",
-	"dMehGIoLw6gLOQIN2nn/R1Loio70mY0FABs3w0DTV0idB+l7zQSrKIC/VnJKuD4gLwomNB9zIxpVPZoQ",
-	"qgicJZSGkKoumRoKl2DMFL8WMI998i//8pOspv/yL1aiZvizvVNAzzcEkCtBb9ilEcB5Rt5f/LT/wwEx",
-	"HAojSs5lZB59f/EUK1NjxxHCdv5nfkBeCwZvHQpiYQhn0D8JUnGDsfSDMZZsWkjBzE2tXF3wwxP4DnFe",
-	"fX4fhYbR15Crf4Y95c1HimnNxbXaOzADnhPIOXRZRkaUY3+ACVWkqGclYKQ5KNeM6Iry0tCkZVZcAI4T",
-	"boDhXTNqridRdVXJa6qxhb15M8zDDFkwNoPeilSQJ4/Md4+Ojki+gNSWn0EijJvanJXlPj4Bqte8kuIa",
-	"fn1ykoJ9xS0HGjejOvRXc3SIIJsfkPcohQPYsCiIlczk9xowD2hFp0y79gdARPZV6oC8QHmK38F9IRIZ",
-	"hH7yyO6vXxfhBXKOGdUTR9yPjh5h30FFbrgwt8DQHrYxddT3cA/eDztuHrZ7Dfk3in9gGZYxFx4HkKDK",
-	"KooIGi//6/MLcvjh+BAgs8ziX2GNJeHKTNS3IzRXdGwuj+0PxhWxiGzwfnMaDY5jhvH9w65uyft//emn",
-	"n575Zy0HgGft6n5C4D6/vkd7/srEeNAKT5A65L98JAuWHxAEo7BdOV3hXBO2M4uqwL6D5ZkTda7QqTE8",
-	"zG/+fr7/n3T/j6P9Hw8u93/7dJwdn/zwObezhM6LboqP906BMUKAw5KLmdetCgnbZyQ38iuPd6wWJVMq",
-	"QkN2xeVmRf6wVTjr73EvohYc+BDqG/6xH/bcBpwcHdtWkb/IEVwAe2/s5kXV0ZbrfzTjBfxsZTihLTHy",
-	"dsTJ0ZHZNZBBtke4LcnN8JeYqOZ+9ujoRzvP89GIKT/NkyNDTfAX7CBBIWllrGExZqbgiAPs1VqxKicI",
-	"Qom2VfxvyCrMz0j+cd8jV+7Dj3MzWcPScauNJm/WEjWRpeoGMjgOiLEIYHdLgI2qteIF5u7CrL5TxHsW",
-	"iS8TYQUg0Y5djb+Q2gwJe4kV/iUfMaFYUPMG5zMjUMkv+AU5OTgaZIO6Kq1uoE4PD+fz+QGFxw5kdX1o",
-	"36EOf3nx9Pmrd8/3zW9ChCOoDFGp1ung6OAYH5MzJuiMD04HDw+ODh7aHpyg7hxOGC315A/z9zVLwYgI",
-	"QktOgb/kh8Y8+yOHSpvjR6D2sALwTvHgUCaimem3+EUxODXv/hlGwmKvmTTLMaOdHB21IHroDIULl+Lw",
-	"H9bQRKVzlUpqRwDdql1K7aCCCzamtvQj9So/t0MP6R3piYPTv/8Wuf8GL5RFipaGuM1GfWD/kzyADduD",
-	"xLVrBf4F3x9ogUIHpwMhBbokcHs7jwJ1TC1rYFILpU9rH8gv/AMTTKl//iPZ4CimTFd8pDoP400FPg1W",
-	"267P7KMrzITD+MGchSQQArHKG5zeSBpeBHqoY8Gdh3YG3hRQyobCtbQyfJOi+BYIY2dUBDm3bZYWDvml",
-	"XcfKMzarOJyVlLdOt21qfU7XRMAo2z/Ot4wWVkq6dax7kpb7HTjC7bhb/e/NU2t3/JsCH8fO7o4bJ73p",
-	"kUG0s22PjS6qwAC4wwHc0mm51QP4X+aFax2Am8Ja5P0Fdvp/nb/8ZYOdrhgtbpfIcqPrxHIjM/xoRivb",
-	"vh53xaPVgZ0g5Y0yCjKodca6x8KDWqggdB4fPSR5jBAPquBQ5G+Zrm73z41pmjcC8i6f0NiASsvZzP7d",
-	"EGpGyZrT226hluZ4Zkf5F5VrIyq2TyhPqfB+Dj5i6Fi3FrHaRMJ9OD4ExfnQeuzV4acQN/t8GFcMJqnp",
-	"wtkI1uCgKtiSy1+ZZxDxRzdTUKof/Pxi/+RJ4sobaWdr8tS5OocaIshBtxZ4Z0FfeASry9Tgc7bySTuS",
-	"68Wy8vm/YKVXjyfhIvR58BkfjxWUH+6OgLnSsrpNUfA5OGKdZ3aCD26FoIN79e+/fU7LeTscIrh5iLuI",
-	"vO0DXfSNFWaf1yUPm0QNcCr2coRg1OEnj6rOi88r9HOLTKiQWR2AIydfROHPk5LtWcAU2NnJB5yGtC4X",
-	"YJF3f+KUxCgK9oSjKGDHIUNZ4dpn7Bbe55API9ARiJRsPhJAtiTI5R3TurR+dQd4EiEYVhY/UCoPhGYk",
-	"ovVCZmQi50BvsrS4g1wRXrDpTBoSOSW5qkeuE9QD74cfigmAFqLPHELX15IpIoVFFUP5DOkRexnJnc/0",
-	"ARaFEyE1Mu8RqzTlInoPE4Ui+Lz5pQtkwuBD4Rd2xdAGylsgLnnHqw7IuXXpovQHt/CPJA+tEPIsoiMP",
-	"qzsU6CsLews/S/dHyFO6REQCjXsJIvcvsrjd2pU8DyM5pI3PzaCW7Xf7xZmC77uEkfydcoh39BZdxVcM",
-	"qumh/HkjfmHrjz+vvPRIDzu68E+NuV8QPoXWJpqVtzFAAAbhAjqQDYjBrT1FjwF4721kFLU8jz2qZtZ3",
-	"zTWh15SLoXjw7Jf9kz0MIwGMIB2Be2I0YSNrB2iqbtAlHgO3yhYoiXeB+uAa3L0MfffwpqFoAhUSPm7m",
-	"8Gao8iuXL2PeNKU3rFHHE1Wv+0tv9ETIPC0a938o2gwAw2fY+71508Mtz9r183OqbBE1/KTd68X8QBCX",
-	"pT4UULEDTza6qaS5B466a86Bo3whrmFHTyqRbtPPYuq2DQwWKdxCOO+UnzytpA25BGFkVDG6I25iM4d2",
-	"xE3+EliHWwXgWJ0CrpjZ3NymVeUZ2mlA0wcErBDDJ7puCUHOcUaov4NDkbqEDSGMJe9Jo9xuxI6vQguz",
-	"7SsVoJkvNQU2vWOS/yuHQuQI7Ayo4y7kPuYl27exv8NPtgZtmVn0qzeIIMd77sJsFM3Mko21UXDR/H+0",
-	"Zy2mZC+xtNEUwUXt8IBjUKr0EeNs78dsMtvji2EFsW3HetrIm5lPuPjYeMKMgc6DN4qHTSyEzBV4HPpC",
-	"tDMWRrIWGhJCfBIMeiQhGwd6F2PCA6bbdAe0YD47JAI7QgcB4H7smAB+4cplaMF4cPyyGrHeLkA8fnuG",
-	"zid3+CmggX5eX2RZp5mTWC6Du6UTxFkS4AS+bWRJ6AkXN1xcnxLMl8Am7lZVtd9lNsPAPIHpNS6lwuZj",
-	"HJDcdbHIh8JqcqqR9wFJHzfs1pbBm7/iFDI5F3ZyqKXeYm8dp7ZgAoNhVEgNQKuYXTczvP1gKICDLfRN",
-	"NNpkqaSDrIlhxEAPlWAeGP6cEqJY0/vSY37tQoTat2MC/j0LUA+61hVhxO26R/vzeWGMKRJg1tz18q7x",
-	"fhIz6QwPaJNp4PdUn1x0nZDcw9caivLuDcBe6vCqhGYDmKBp6btitKBXJUNj8ce9A/LGKicegxyeewAJ",
-	"mVesRDeM79i9h54nBS3lXfqmTwziiO+MKCjfKe/aBUH/OKkp4o68807fFrU9WtyrZ4g8tWNSwFGC9Rjz",
-	"Wnu6q4RtUkQCo1joCdtkFM5gBY84Mr8oZgLM6CQtDzv3cXu31qPKpG9t3KZ65zrR5mezeaxgM1mXJTIC",
-	"g/iCrK4c3K10oR4R8P40y4mAoCiILbOaoXBpcRlhpWLk0dFDkvv+xfkZoSNtrAH4uXK647hirLzNSO7r",
-	"kPLI6wupyL4YKaplOh2KktEPhlPoCZt6ezDVLhwjIgiKTXJX1QMunoYvRteVMEYCfo8+YMM/rE/ImKAe",
-	"CtQGWYCVHB/tRUnowHEsE3OME5vjWSPoqrTobEd7B+QdpteQ3CEE5WROb5gaCotqY/uSKNvSYK9bMseX",
-	"bfuSuQF+dM+Sud8dv0/JjKbIHa78MskcO3QsLv36+nCLRyQ9OMY4xxs8MQys6Xb9TiUwqZr9S13CWeZS",
-	"eisqCjmNfLUUPbVEjr2/1BpYOXkA5UUPj44y0kQNB8ePGdH++KqUoxuFJgfUBBj2kjkcyo8zXt2GEh67",
-	"YeSaGcV4KASbu6wNdA/57HItAV3LmP5ZAtbU3npjExpGGF1QOR5DqZydZOTbOCUnR48OhuI8+GwRZMmx",
-	"p6bX1gzr2Y0bv5ONHZALcLUVt86LaVFtkg4v2IWdO7waQPKfLVvYEReIewQkOIGdTIHb5L2ETVB9IEoh",
-	"sR7FkBHwiaReF5GJpf974Ct2EYGctxFtSjOZ2I22NMVmivDqpTH7Gz1JPd+1QZlQVRUzCSxiNZYprSgU",
-	"bM3otVM3vt87IC98PZWqp8ApANvX0bMVnpRcQ4b7eHxAwE9nnR3oTufjcYBfgAFSt8IsIXjR1NopPL0z",
-	"cp5iyd/XkWjThrSH2sulWTf2xC1x3IfuPG9iWnotddqA9t+1gzGRg7Nhalozg8lVRNtfgfCAr6TyEO1G",
-	"noBAowQLRkHUUjWyMhiwjzPCPo7YTKOQyrWUZe5fOxQKbkjFoDjyik24cKnLkaeHK1UzWwkJDqkDkgO6",
-	"txfJj48y8tgC/zMO9p4LCu85TymEg80uD4V/u4QPAiZzDjfUvfXk6Mj/OuouoTSjxVlAUAeNn2LCJtau",
-	"2Voy7wu7YkNBxa3z7B4QzMYt+AiM+6gu7oFfGNYh4XyyMBh+jKNhedOjkxNjF8DpIdC4tYCG4jg7Ojry",
-	"UwcdRYprVllsdHNXuagxlaVRUQyFm8/paOIPwtWGLXosNCkhxnXqsuoN7cuqMCoCBMJFBq5sc/QYana8",
-	"NrP0hDQXalzjBgYQpzOHwTVy1eb9OiDnWlf8qtYWWPbq1rprgP+LG6xDrGCumQ39X91Cb9KhMKbQQ/Py",
-	"n1/sP8mASR/Zf5483vO76tberB6V48DEzxwGAtd+Y8DvZI5L1ho5PRXFUOTmR5cS0S1PiTFEcquNwlfq",
-	"/xRSGKoqS7sxU1JIH+npkBEvQzeDP3M8/9lzPNfP8NyK0yZpkHnAhSAq3DXBSuoMKblyNY9AyT/uHaB4",
-	"CLk7tShY1bLmjBWV+Tt0TWcqw0uE9xh8QBgSJj6zOueuXNkXZMqKX4PB4kosuSI5RDluwaRhZnwrygT0",
-	"pkNbqbKdj85sbn6zTjNolVdUjybeYHIxjJEU45KPdH5Acvsbw8hdUMbJDQdxlVsE7BjOKxsKkJiXhm1e",
-	"moUtAHVlJDd80L5NlsWl/WeM651F8R3/DaJAEqqizrZQrj4UBZvpCTl+Eva+M+YTIjuuxFn0XK5LasQa",
-	"ZyMgjbCsblRDAcgVFVzzP1iRn7kGmoaZKrwJjZiujtKj7Gf5+1fv3r958/rtxfNnOZCe0d/Pzb5i7748",
-	"9hFHAOXgZYZngovZLjbt0cJAVsSHdxhsOoexvlC0CQe33cASbPLXZvohi7SIzJ2gN7UQ/wI2asecFKcd",
-	"9DioCQwZeFsOVYUYsWMiu/GH/SKvzcUtb207Eetz8tcHlN7c9XfLiURWySsiagvT4CvkAzsNTdkbqh5E",
-	"tCa0GApFP7ACHfT2RCP5BJEuCGDBhXvUdGDhPNHnCfnKdZW0fN2+7fhGtbv13fOdajXXS1ynri56O70s",
-	"F/SG2Zy4CSPM9VHa3XVBq2epU8eapPhkhpVvkTVKnb3pDdAMeY8vLmnQ8oIZYW0irghtWYn1zMVvsUmW",
-	"YGfhMNrtyshYVlPQHWz3KbRa5VyEMcCoVZqXJRYFYpGAGTC4rW6ZPm1kdCnQlRAg3N3OkgvmDFS4x7Wx",
-	"je/ia7LmwIKm2HJcwlNg1cHLoCPM4HQAMC8O/8u8MIY4w1O1FHt8FLXZfLyyy+YWjY17sCFC87elVgRS",
-	"8n0ZEDjaF7Mflt5+Z/jvB8O/O0OuLAwbgMvWdswmSfp5eOfOvae7pCq/jtWUFbbxPhLrgLoMHwveUN9z",
-	"MiKx6Gzv3Uq1ZSTWzWWVEzfZxYISYNsYUMPKa1mx4tTnAWEsBq0MXhbfqUgwWgA69C0d76FhCo+haMkd",
-	"red+fKxXs5OCuAIHLB+flJDMdzkjdChy21Qq5CEutWcW0+uCSUPO7TThKKVggYoIeLo1n7JsKOycfiS5",
-	"//7SA7fa3IID8qu1G1MTtPRCsNk6quKxyWdVyFFdVVB9FwnN2Atp1F67RS3xbJMKDWP4+cX+k70DP42m",
-	"MW3kLvovImsaPNRD4fwaGclDX7E8Ti4Bec5mAHGJlTottwN4IiBbBT0NWXvbvIfAoWkNhRHVHnv2h6Sh",
-	"CUN5ZrAjtdi/32Jz3rNaHJbXkUDhN9EWSRlVDq+xbXcOJ2B35sz7nnw7aAihHt/ffAWbhzkbOTVhtAAG",
-	"92ngsMa6BrGPHvrn7Bg7qyEEWqZwR1FdCK3X+jPzXmo/5C9tT9RfwOu+aSnvIc2XO6DNQu9LtmOSWYfi",
-	"eC/pgkmZHudR+QJpJ4nO4jwVIxKWZdt1pqkscPih6MXiwW+4wN1JX+YOcPS74esRTP+Oc18QUz/NDc3+",
-	"fB2Me9ksIQ+rrr4Vdq2RavpezDZ/XjTBDj+5Dy+DzrJRpYsXj8vzf9/20a+Zb8VY1eI7haFdwLQ1CiLg",
-	"UDrwZ4iZGhXcMQKubCqur30eCrYIy4l5gBa9U08amrBN2LQVd2Ffonq7xLVmorg3je2L5Lv2V9jutRoF",
-	"8jm3qsdoqm420lgy38KyjYx6BnVQxZQLmwOoGFME0lzOiWGN/FqQPG7RlFuLbiiijxeMupPObIELWMQK",
-	"J99rUd5CKqjy9rAfrMvj12q91Y92XH+X5AQaSak2DwkmBkYzGIXg+ZS6a05RS8gFCDvfOa+H9vd1qYmu",
-	"h+JyNdHs2b2oiZag3LXCf69SCZNqXVzK0e7mkEePtgPZqMQ14Ibj2wb4P7ndhhzLhOytGwq8dkBMCHws",
-	"wMlP/e3zGuQjsuLGxSoj9r9IewVsmWWkM1J1s5nOiMNAN8wdKY2h9+k9ixVs8dmhRAIQi+0x8mWVyCWz",
-	"BCWSqpuvXInE4zVaJJLRGhc5FoyHn4CMe9RqYjcNVzKZOUsOuyJYXU9ljd7iRpgv1GRey1DY9Obp/g8Z",
-	"OX+W9A/gZPwt+cpqJNff9mXVkXAIHaWR2EF77brI9Mbd302/n3LITY5hPVPIrPM+qiDXEp1D8SsAzVJf",
-	"+uOUpgh7ZC7r0rdjD93JfCf2dMEQ3MrHS2oAdyy3vog1tIqY79MGesuMSmM4qZnJFcvc2RpVuhbuH9vj",
-	"/IeeSavDT9hSaCnWzU8ScHChTp4GjDWoVFOWdWFy5gLCmo8YVU2IKmhfLAxHe7b/PUiEHxAjZyhyP7tY",
-	"fZsyKpRVAK2yMKeK0NGIAU6AS7jwJf7QvwYyOGzFYQew8rkbbbDTMjOo2e2iOFvSe2+JBjgcmty2pRSP",
-	"A8G2ddZu+GqPbHN3JE9hbnF2QpuSo7q1jSx+Lmw6HhSQQ/MmsCXS0YtncSfH1aZ5pBq5ikEYpssO9j1d",
-	"18Lm8s0/vy372E1/tY0ctvG+4inRwWFWXZPx7grK12seHcRuNPJVWnvFPnDg7MARZ23gk6CMG+PZvJBg",
-	"pmhJDf8GdAawiHiR+XeRI1viGt4DmvyeAwUy72kmPvSrVe4GS3ljlvrVWQEOISZmlSXdECUFGkY+v6DX",
-	"uWuJOLZS0rzzO+U7FgCzegKOC9hLl/Fvz895PVqHkLQR7LauR5Yvxq+kYC9RTdslS4DZdYhIs7qWhW72",
-	"bpV1Ds/AKx+mqOcdKAhuz20F5IvxvlnwPqw4R3/TnYa+B5FuU3E2os7NzaM65R10pSUNqJdj6H0PDkBM",
-	"wjVcx7qGVDgA4E2O7o/PXM9OtKx8XU+oIRHsox6KuLVHaNppbxEvbG/RiHN9v3eWaAZ3Tbmw7xZGBYAU",
-	"KZKzjzM20qxwDYDzDKBDbZUp9ioCorH04p2JdgJ4xwENwqxZYj9PNO3dzCNb0f88PtJsKAT2xgcvaARB",
-	"fIp8FS6/3ac8I4+OT/yzBAmSKMoB1MpswI8IOQiJV7KaTahgxaXdosuKjVU+FOhn9Qd4dBT2EPPhprS6",
-	"YbZyE7UbKMxCfDtEyL01AsfWH8BmR5DN7bKzRuYarseO5xcWOWoFnamJ1PY4D8j55hLHHMuGjDFmitu3",
-	"js2k3tEP9+7TXcWHG8ZxcPDKCnWJr5RXmp3cUIIv0ccOHZEurYxwOFSebpuYN3now43NPAUEIc6gKMLq",
-	"CFyRfDjA5pBwO3gB/2Cn+JlT1vDD4SBv6w2YGbNacVjiDzI2kCGOp27NX60q4Wb4zu53J8yT/X6XqoXn",
-	"Vd+uetG2I6Lr4z/amZaRDkJeyeK2qWO4clmsEQJ005KKm4zkipUowjX7qJ339epWQ17yyeMnWIFrfnhE",
-	"/vt//xfJqRhNZHU5ruTUNWQdCveplgDzBneoAefQEpIAXxXrPxDwZR810fIaWo95UAIqfF3eWNbVKXl0",
-	"cjIUuZPIUKZzyT76zidvntq0mY/Ahm/YTON6jAkBf5hHjo9BMKKqkVumkWMr6ljDCNl3Q7FS8hrj0Go2",
-	"gZkJaQWDJtipoJuthDpwKzKHAjWvKEkPjsL2YfCNeKEG3Cs1ro+7OcsrxrAonBWZrV4EaTSSQtVTVhDF",
-	"xYgFlW8oQgk6FbfoTcQwrk3wX6aDmHU8vJvGgew+4qQ7cq/bt3+ZyHAfFnxeFCsiww0G2tQ7FoLGd+Ch",
-	"2ww29174ktVtvJjsqwtcnxcFoe6+ri04+qheh3w6k9UGDW5WSpn3UFhq2HpR0XHURxwLRgkvlK1h/Udd",
-	"2GpVrhUrx1GGIraSB2Xv1Kt6eUZyWkJry8tZxRSAMQDLt/klkEiVV+wfILlyj4YIiKPY83xMeQmsy8zN",
-	"IecgrqEzMEEMYO0QPgU6SEnhGRvBHApZOUEmCBcfaMkLJxTCDBxkGqIZgW5DNTHr8xYALfB33nHoBB3O",
-	"I0gjJ2dWiCOyLWnkxmtE3Nv8e73YKNJcSxveIRN/gTT+ZZg4Dr4eogTQW8Ap6GBzO2U9OG13d62W5GNe",
-	"u+FFn5zStiLF5in2qN2nothXzFC9zbixDqtFv9OZubFcqagvlINqEKOyLoz201uNazhQHgGDmNJyLCuj",
-	"L/HCG4duNY2bk/JDp0MBd75mIRwQVKWlkbeL4MwNWuKcKqKMloilXangm+VHg/btumuOrJmPc/O5ukk7",
-	"K98kwUyta15tMlg6QXN+VGNl/pNHg0Sh/pc2um28Zheqz+f7SQTbVJPZXbzcMemlSUub85vewrjNU4bC",
-	"Wum2l4hLt3Xm611ZTtLOzIbijiwHs57uzTr7IvlPfa7qc7Cov72bCh1OtKsXxCSXHVgfPtLe6fl908w1",
-	"iZDauAepO+gZvHWu17d+1G+6iDZeSg8cFrfoewPL8FkUTaiD+4yv9qK9w0+WW3dn7yWdcU1GmhkzD9+Y",
-	"egj0FDtOZ1qBO83BPVFNdy4dfn8/6cje0v1idLL6Pptd+5tVHtcmK/MZu4tvZd35dTYWp66vhAvYw5YH",
-	"yiQ+dwkSS9883f/RhvmbmQBcq3YjKBtDTjoKrBtm4Xb0T3IiFyFgDzIp3VzBbHM67ekLRXa/UvH+V+l7",
-	"wYb7t514bsXNGPsOQ+FO/sR6BSACkO51DR3PLKqRIrQoKqYUpEU/2jtzpQQl88TfUIMhS+U81UvL0qM1",
-	"yhexiTyq0J1y9RTTb3DPdtsnqDnI04nkI/b/54qBpxOJtbWMWJpN4H5sXh7ggQm2Bvvyzr3xm1Za7SpW",
-	"66tuA+9LXXXjJbOVd4P/sjJ0ElL98inlIm9wKbwxDhMGuptZOrYsLQJhM/JX8YJdmt+4DnERslpAK8p9",
-	"tylINYPq02UAbTETbM8SET/NZFzNFvYGiKHGGnDgcSVXKEBOQH1vXoDsVrCyBvlOTB2ndC+N375MYLpf",
-	"57evo3B5xVyNtuu7UX4b5ct3bG7XJauaqGWugGmHVksfAKzXopHxijCVKsKxzID3+S7A1jqx9VmZTVyG",
-	"JBZF2EcKPXgaVW7c4SEYjfFk72woqM8kNmZQGzfHPAbo+BhqxkTtBqSW4beQN4UoHsBh/HCyspiQocYO",
-	"spHPSEXn2MeFiQJD3noxAdyn+J6ckBx34FJLeVnS6prlB00PM+Yh2+XVIRDv83TCJgjrU4MtcvbgGWRV",
-	"GTV7KLgCTzbkESlNS2a7JTl1OeRDruXmPn/mAUSd3JjWSkM3oTjQzwsjQIwgsw04L8eyuuRiVmv7XiET",
-	"vZEJNbfUy7AObDTX+yI48N1Ttqcq125WuFMAbQ1+eNe+1K1x78CYusCHL61Adi/LCeDMuBIVc/++U0PR",
-	"Uj/jubZeECVQgXFzQM591hzJA1Vd8kLlNqnC1oOG75pmOQwTfTsqKZ/CUVmxOKLCNjm3X+GRHUE7dVmw",
-	"sqMf7dlQrNOOg2zUjeM1UJ7F11enNm7blM9nJI0WkFBm4E63c+vaioUt9o2xXuO0O/90qNO13a4xQwXp",
-	"5swnzTk01DhrLlTvRmqK753EKqB+zkpoDYZIEKSbdBWhZvCRFIXtCiqkHooZrYL/ZwSRLa6kSHb9KKZc",
-	"vwFeszPr1Lz8y+gyoXo5mWSGPazW02AaasSLgk1n0sxz/62lklUaReonW8+x67XuA5I79SZ3aEO+1Pqr",
-	"1pZgBYTaxntWWVi3QHstjen3mtWs0+CH/J7I0jS7KeeQcBKVMTiugX3mInkW9/r1DeUSbWpdHgt27gc+",
-	"HVVJOl0GuElcGWZrsHy9w08RT+3PPVOBjf+AXflqqxxweh22AZzoLusaYIBvuKgB59+Bmov34QtFbPrY",
-	"FueqzR8yclVrcxGMkomqGvQXqStx2ri8Vt/PAd4VUOEhxuEg4rWUaHqAfyNc46EI93gD9N4IIbSSc8AD",
-	"rQybFl5d48pxCsNZlAQtDDQVYN9QAVkLzYH8hKvP9FxMjGglqHa+IN3Wyo0qCEuCegGj0WisDAha61D4",
-	"14FSNIL4zflCH2/D+4wiOK1HE+v4tZvq9gHo53IM7ntUfxT/w7UitX1V8jNvw2Bztdi2gsgUtS2djKFl",
-	"lKXHC3qjeQRhoxq0sI42iFPdTBe06C/uBOdUDYWrxLCFoIa4/LG6UowlZRcbKJDRsbWpIK1BknUVSOC0",
-	"xY4USHz5n2rkn2rkjtRIuOHFohrZQ8itr0QeYm+PL+17u7BtKH2UIVx5RkqqNGFCV7eZ62lNhW3dVXLB",
-	"MldoRn05giuBNHwa9zPzzU6EHIoAlChk00lmoVNoWbIK0hAy8DoEPgwOp6ksvHgA14STwYpUUk6tOD9D",
-	"UYXCkoqhgEWgAoytnY3m/GTPCcdFFq8JLef0VhGOrVodyCoKuJLfMKtbg2fsdOGqI04CuNRCeAKm/eb1",
-	"uwvy3//P/4tk0G7x6tDyuFp8pWfjQxHp7kkn4Vm3muHgE1tWRdYUxihGswbOWFR0cycHTEfL0Qvp7Iid",
-	"SY/zAqXbfQuOTgsECtyghon2qvFDZbwRQycvdGioh4jz1NIcmTKmo3ZWQ+Fz6W39J57GhiV0HeJqgcFU",
-	"zNa3VHVgGcyWfdkgHxRVMVqVnFXRRXvgQVDDRjNRTwenfzdv+y1bBMC+jzI97IKu46aS/nR2LjjAkXCP",
-	"ciMJXwMMFZzQNvSA3NCxfytKke26kIxsGBGO3yxGDiyRg0BAdQk05ANQ1c3rrD8DAkRScWywr63z5dYG",
-	"nKdSXEPXecXKD8YUs5q/hbm54gKDPwrAcDA0okAufG8dKrDR9s4gP64WQkVJB/WW2WPFYCY7546vgbC+",
-	"Ftb4wikWZlad3O/rdJ68sbENnDAXPoKGd3fXHOKTu51LS+ugmwVcUN91aETFiJUlkKyPGxYSbEHzCKQU",
-	"Zj4Ci4FEK2sQRdR1GzH36LHDsCa/TvhoAoNxpoZiRAW5Ys7yjZo020uUeXMdAQvOQikf/AY7oGDjEljp",
-	"qvtjxgFCe24eH3wJcn4b4T19O4SMs4ZzsDv3tXn+Vj8MZ76qYQ94sVDnnk9kiUZRFuL0URQdne8rL4h2",
-	"1+u71EUZivRNWUg3aCcZ+NfamKy3oIIh1EwmIC6XYChSyQQAwZoQ29zIMmPUOfFXMQjQgqNqjkMbnZMV",
-	"3iWFd9E9B+VoKHOhdD6WufHz5u6aSw7GSdYY8hofTV1zD9ji0tr1xNh5i+V5LVdjh7ZxFzEeudVWNE8q",
-	"rIcscKEdSXIY4ItUzHXyv7hM7pthf75Gzjcd34gROhEub5jYEIG5Yh/kjYX8YR9n5jBReYUwBIJaeJLG",
-	"NjAWYQNTKY66Ok3inL7tVpNmDT2aCMFS763ZpNtYRyd0NGKqMxYNDXy6mwldtE+VB7Bsa0ejvYQOAMPy",
-	"z1BoGD3t3c/n+yePn3gMLE8S5JzkhkRDaMv8DQMNxRUrpbj2XY2jjkQ2my4zX4VWRC660eg8JDBSIexb",
-	"SfRSaAyWl/QqJBgNRTPDCOCjanEj5Fw0WyJ1djBa0ljITGBXHRrMu9cJSmwRRwkT6HB1y5r3mAcyoiZm",
-	"L40p/s108rHnttZFarDcw0/w/1UG0U+VnJor5Nqr2wvXalAC9wYVAXjpsnJk5NqB8FbBdL9FLr/zokwz",
-	"yqY7u7ZWbwZplOrWFRxJXYk+DZZsbBsjBK7eAasbP9oAsDsP88Zlx2FbJ7mutF9b66TN+p6ufR51taJ9",
-	"6XM0BnwEyKY8wAQjVGkX7U9l6wIyITxpvyQ4XTR3ji0wIPa2N68dCkSk5to2f/A+Bs2nrON80/1Jd9x0",
-	"+Mv04VnRg/j+e5HerUmvA+lZBgZsn8l8Jj+3WTuKXNW81GRcySl+i9tEYoBz+BGd0Stecs2ZIg9ev9k/",
-	"frR3QF5BZZSQlr0DTz8+TjcL+1sEJrSjo/Ul3R1wYVUtFDFK3VaOtXGSzff/z/g4b5Vm067DNKqdP0qv",
-	"g22xDvLX8M5v2jDx61htnIRtvC8DZR5v8laMlNxo/qmubQ5suBb895plGDOfcxcHCmp8SGVCVet4SZ9Q",
-	"v7k7Yvb+/V9GrQ/LW6LTN/oYfwu6/Dw6tPX0+eVD2XelkQSqDxysVmM4H0R9pJDJLWLRBfaDosT6DUIj",
-	"Zpzw4g/fC0gvwdvsxBCv2tXn0auw+nzxTedOyTUyjWrfqQjfBxp0vBInfdO4ejHaSlRXHOroPGxQA+Yv",
-	"9bo31lE8ZqwAeAkpFgBdotd4+KjECl2MH3NnphKw/qjNvoK8Hdu0Lp6WTehPnBkmNriMXhr115MYa6K2",
-	"w4ntknJ1S2ZMzkoWvR5deR0vp1aFJYV02fVUhM56NqE0vCxqf5U+lijTN86ujl7hTJ/EC97WWMfuDaJQ",
-	"TB9hIvqe8IkZhO60wXE45mWIcEMsvTQKuoxeOuFKy+rWmHP/XwAAAP//",
+	"7L3rchtHli76Khk8O8JiT/GqS9tknNjBpqS2ZixLI1Lt2dPwYSVRCSKbhUy4MksQrFDE+bvfY+I82DzJ",
+	"iVwrb1XIAgogQUm9/cemgELlbeW6r2992hnKyVQKJrTaOfm0M2a0YBX8eU6HY7Z3LoWuZGk+KJgaVnyq",
+	"uRQ7Jztn5YzOFcmnFf9ANcv3d7Kdiv1W84oVOye6qlm2o4ZjNqHmt0zUk52Tv+/Yp3d+zXb0fMp2TnaU",
+	"rri42fn8OdsxYzGh955zNZWK40DtcXOqNR2OJ0zonMy4HhM9ZmTES0YEnbCMcEHOLs5fvSJUFBmZjVnF",
+	"iB5TTbgiVEg9ZhU89P7y5d735NG7l+fk2fGzZxkxf31/9P2fd5cvpXveF2xYV1zP997Kkg/ni3P/N8am",
+	"iszGVLMPrCJyyoQiXJNRJSekqoXg4oZQMddjLm7WncWLS3qzOOSFpqJQZCQrosdcEaWpZqdES3LNiGJC",
+	"k2s6vCUU5jGkE0Yenb19tfds7U14VbDJVMI+vGPTks7NzxZmY0gGDsMcGhVqxipSsSmj2hwOYbQqOasI",
+	"LSZcKS4FeXT2fG/ViVjiMh8HurqWsmRUwNx+kkOapqbLMSNTqsdEjuBcyIwqMqwY1azAnfh+7Z14x3Q1",
+	"3zsbaVYtDviLodgnxz8Y6iRPDx9nRLGhNEekJZlRrs1o4e0jWU2o3jnZ4UI/e7LjV8eFZjesgvF++eWX",
+	"vbNaj5nQfGguV8egh0cZGcuZGYhGj+Myj493myMvrus/9hyhX86nbO8NvF11cwYhleCjUU/OYJ9Oc4b/",
+	"2HvHfquZ0nuvivQh8sIcIZB4hY9mQGNDWpas+k4ROROGGQhD52NaEEo+0NL8StgdeLLmQX/Odqa0ohOm",
+	"LcM8c0R7XnIm9Kvn6Zn6GeGUqQjUbibAzXOGJHeyHcPQdk52hvC+K16sSYgdJPhGlHMk9jFVhJIbIPeK",
+	"5Ir9lvsp/Fazah7mQOFd65LmmefVqd145TfAP9axA+GB9XfhL2wkK7Z6G9QEDmb5Nlzjy9bdh/MxFTds",
+	"yR6gABvCY11UAF+uv/5zOVlxAGSIj3QNjN9uMHJdKZkgwFywj/pqCN/meG0NF75hBLcX7+Ofd/fJGbmm",
+	"cEUzIiu4qkAwIMRJyc0l54o8OT7uOi8cZAVje85K/oFV82VbVNhnOvbIfb3+Jj3no1GCif4yZrBIPHVl",
+	"joh5dYdXRLOP+pTkXJRcsBw5G70Ggf7ox1d7x8jNUltSwIDxpP5HxUY7Jzv/10HQBQ/wW3UA03stC4Y6",
+	"htDLt+m3mtWMMPOY0b34cAxq16rtgx+sv3cvPrJhbWawbEqqvqY3Zl+Ye7pjEu7BK//g+jN6NXpN9XCc",
+	"5vy5UdECwZdUoC5kdA7FmDBqqdKMwsRz9nHKhpoVVx9YZYRDHmtmMH1U1sMCXo32cPRVc/xZCtYxzzNh",
+	"p3nqpaXSvCyN4igKlcWKG1fk8eGTPtMyA/aa2098wnXiLDWbKDJlFbIJxx86KLyEl8QDFWxE61LvnDw9",
+	"zHYm9COfGKXj+ND8iwv811GSc79mStHlrHuCj3RQlf12fVKyI3fsiP02bEqTeCpZi0Ll/XdorU15W1Lx",
+	"N6TKxZnZL3BvDJFncP+HfEJLIurJNas6tsoS+rrqNix1cR74ebQ/T5GiBePAWUFXFLIiOexGbsj5hn9g",
+	"omvTcE/Tu/Z09aZdMNDxlrIqtkwNtN+uT0mXVN0uG1ZTddsxpvlqgwHlLVu6UG0eyIiQaAjCPwnXipWj",
+	"romYRzaYSV0tn0hddW23+WrdAT+bh9VUCsWAIt9W8rpkE/PnEG0n8yedTkuOFunBFJ/4l38ovEv9pLJ7",
+	"L4zYYuBkRHlZV8GqIflQFgzoW2l6XTKwPZWx0UBCm/VHfp+W+Zqahn36IH60wxBd9vOF5xOW3rLfN579",
+	"DHthNwjMseGtkLOSFTfMPgZ7XxTgWKLl20pOWaW5OakRLRXLdqbRR4ZiNOVlSjVDZ5J5vVG6ZK0J16fg",
+	"Y5kyOS1BFLRII9uRtTZK3EqFy2pKb+zjnzOk/YQBg3pExRSrPgA1ZYSWShKw1cx1IiWjKjWbzzFR/90O",
+	"EKYYbHB5/Q821GYS3ro1E2lvFE6579LM66xYhCMpyzejnZO/L/+xFXg7n3/NEqqVrqjAz0glZxkRdVki",
+	"u9fgAARWbyx9KuZkIisGyoN5ylwId7EXFl11erKcfs5RfTMmvNasCBaMc1u13VG480wZzS7i6L334f37",
+	"V887NsG+LvJ7gEsUvaDC201mH24s551WcjLV+2ZaStCpGkvdfyrWslQX7pfpaVn7URGqzJhzQivmabR1",
+	"VCCLwCAXEpSHHsfUImZPjYHIosVFZ5qk8umUieJCU10vMcq8zgd0xWbGOAUqgF9HVPDjq70fgAqcl8u6",
+	"FtPTCLzizL7odbglzSvHi1WXDekk21Hst15eimxH+VUve29jh9p7D+LSjOjfltxk781ZXNj1XDOVMgAU",
+	"Ufx34GU9lmK3+YrqVcu55MhjYwM+aby5B9BkG5aUT1gREzAvmeEGKGVvWNGYal3D1nRQsj34bOfj3o3c",
+	"W6AG9nHKK6bsahZIUthhb8zFrkXJlLG48WYTTW+ZCtOUYsiAAYypakywoJrtabMZq2b5OVuD+ias4PQK",
+	"X7BgairHPQs2LGllGBUXZEiFFHxISyNQJ0lRihrap8UvnLraa3Yp2g36LozRWEBmiTNreXsiYmuc1XLS",
+	"/4mrBPlzY+g2/lh6F8NF+uwHo1VFQcRGXrYOf0TLBWd+ALbSqSMW+LikSu+vJov2dsICmrPo2BE2mep7",
+	"1Squ+hOo0/I3oZhFSYME4d65ZLmbaaS9FcG+Kl9qhuirvrRX1gmu83cvzi5fPN/Jdl6/ef7q5Sv48/mL",
+	"n17gh+9e/Hz2+sXzpDDrDoecCcKLWF0ZjqVip8CgzP1TUzpkYMGDWhCUqinVmlXmFf/P38/2/pPu/X64",
+	"98P+1cner5+OsqPj7z//jxTbsPrKIqlRMRzL6mpUyUlPWWl/oWXP569lMU9yrPUlVX/aNvrT1TqaQokO",
+	"R80+6uRk62mx5mQ/dHmJXlZyQo4y8i9HcL6swMhnn2DKAtN267Tb3F5J1jjf+OyyyOXU4OLRQpNXBAnp",
+	"HH6y5h1u0VpzV14UXBsr0mY/EKNpmEHAtjs0aqaxXXoqQQ0abY7zVxvy02MqSB5NKe/5bkfPi0JlxFhx",
+	"TYe3p2byE6k0efaE/Bv/C3p7rksqbpMy/eHIenHOE1rdssJ65CGwckSMrCdakuOnz8z0V3PUu5HiEjJ7",
+	"XtHRaknR9gIV5lcEIpsYPya3bKpBE/xHXdwYI2VuXW7k0dvzvaPHu6fmiMZc3BAbRTdLA2eRsZrNAswX",
+	"RqMEAfPV8FCkhYWPV/Gzz91b/moyldXa/iKz4/2Vt8bpfoawxCv83dHh4aI2txbVt0gzUKWd46+rlv6O",
+	"KYiXtCVlBZ/3XySszr4soaLGPof1PA2tFbp5Ra9cssaOmAqkyeQu3A1RgSv2cchYwYocI1/wYYjaTZiG",
+	"y3PcMPI7rv5Q1sL8X0tNy7SmhEO/daG5NYgvzZDP1mLB7Yhjz3t5P5S5MLi98EuO8Z0ZbE22OGWiMBzO",
+	"nrIxOKkg7CMdamJHXuRt/YXNsp1bER9akCXuXct2oBZr0onNJfIpRz0OzuvvRl0NUYyWRiGZIteslDPU",
+	"53F+QQk4Iq8NARrbZx5nKyQJsVNrNML6Q4gvRiO1I+mQUnm0iUqZ2qFehxG4UyIlrmxTnvILqKvKLABD",
+	"pVwQWRWsgihu0EmR/QiS8yJfpE/3ynVlT4olr6ldVewDX6LhH3oN38wRXeSY0oJKx25PffMujp3g0wnc",
+	"xk87C5uXPlqhKzpcogqgL2TBrn0zZeLs7StSyGE9adK5fXvT2/cPJcX+OzrzYY5sB82L4tIZ/a0zX9tw",
+	"XOZG/Nk74bkmhbnLRlTgLx7CT1jSa5YItb0I7KIRx0lyjYp9kLd+RxbXl7nAs3nLtawEuZGy2Hx1aiin",
+	"K8N5F/BQdxDvshX+zogay5kAR21ylTNZ3YJf5G5+ThvxwzW03uqOo9u12djs1L15HjnvWnaC91muoUXa",
+	"ty33d4Y02VV5t6cL8cEZDYS18uA7hSAO49zX6IHPbNiLYBLaDdOK8LTY2yRqsSREDT7BWgjIpy9YYaxZ",
+	"85mN8saRN2v37d/vpb7louh7tP9mnl3w4C4GgZKB3lpoXgYOYc/xfoIvE1kgZ1q5MVGAv1/8dCHUvxA+",
+	"xVQDG2IO+QwFZILaxWOssdfRgfxz9k3FUnmnjYAtlIRUFWcKfK9HKK7X0TCMit6lZJidjczyKELeXf1z",
+	"iYmTQ2YUJUPMkHCKtpkU5dwqT4+e/7R39Dgjz3+yDuM+4c9tBeOpJhWjZTmHqDu30Xa9JEGmTSAX2mbH",
+	"rKUGNYIbCalTVyB0CMWQBFGaVpoVC2R1P/foK/UdA4+K436NLLu48gJPLCLOIAhignYcI2tIutTd64ga",
+	"BUbi+fumfuqE3Fw0TbD0AMj0xih+kGTu4senQCEQ98S0DU3ygw9HB2a/1MEnu22fD6K1HnzixeeEkXI/",
+	"kf1NQ899Y8gpGukOBS/b9H+z0q+53B/lLEqHx4o7KMaLHUgFr9BCAO5WoJFyzUVHtogb8T5CynE09dsM",
+	"KLelalo5ok41UpQX5JrBQciRVc3cQah6iO4/Q5yUl/BHLSDzb+lRXOh0IR6oKNH5Y1Z9PKR1E4CKrVj1",
+	"AYa0LBr/jvSAwCyu3KwiWrGpZpaCqBiyEldQcDWkVdFFTnw0em1lc4p4rf3OFUYUHv3ocvHdEi5+Pnt7",
+	"8eOby51s5+3Z5fmPO9nO+58v3r99++bdZUeMOJSZRDFnLG4xRy4FS/8M3ctUpcQEunMr9g/wK+YZmY3n",
+	"DTdtScXtlXXWuox4LqAs0Pls3T8xVhF9wItlE0o7z/mK2kUWgja2GLfhMLOFi0vsX7cPPTzy8GjvpC/4",
+	"0dKcr+5sr/i36bsYbh/FHTi16YFY2V0pTfRMhkDWhM7JSFY3TLeua8iuo2XFaDG/mppLJND7LkYlH6Lt",
+	"iiSRPMEXmNzWSf2gNskKvca2TohAsl5jJnIyLZluMo5wBZMDu7elShXBkmvVM7lqAWJE6MTVg1Aod5eK",
+	"ef/imJdoMJAcVLwrp3Yo9ltOBvXh4eMhVj2S//7f/zUQORNF8xmoKNvdH4jFqB8UTDkhu9pyNnNppb32",
+	"keWtGXX6r2wOXlULBRWDSEaUDCuqxrCMx2lzoGPmkeIBR7zMdxaN/RAesymtzNYvs5chtO0SVTV6vWpR",
+	"EC0bdjN+ZTbn2e796ft2fuuftf2hlrK8GtKyTC4N9nxkTpiU7IYO51jH/eOrvae7vUzhhZuw/hgbEJE1",
+	"sdYwgvrxZ887HI9e31SUCPJxZ7tteVblIlWkDzxF3wn2kcUMyC7C71nqkBdZSeNQomu+0rjye75ZGlCD",
+	"caajtk8PD9H0SnsLN+Sld2Qx93aFnU8WTc+CmTumWXFKjoxB9PToeMnaHbUm07TNe8DzImXp3rZkJ9sR",
+	"6SQ1JigP5rCUMO7DHgtawTdrkPklbJLX0JP/OaWtPcclemmbZ3YZa7Geh+baKTFke11rklvQnhzUrhEX",
+	"tIy1QPst2mTr6oMvOSuLqIBwjTQHoy9iIteskua/6NKxhUcW8GU3FUdOWX0XUDSYgShkH6lZiDGrcJPz",
+	"jOTW9DR/mlWY/1fGRIQPpLwqpbjJk/d4ZNa4OOK/Xrz5mUylEZwVsodrdsOF9U3lB8ZmMy8/gApd+GtK",
+	"9Tg3Kl9uywPTA0ZlZ4tbZiwFJoaIsyBrbVRtG7M25uBq3oHLyXAfw2Ap6nvJS4aZ1um5WCNbjkDpGHFz",
+	"AJDM5xS6ik2lEVvWBGpJF6P3XnXGqdAydmZ63kthQn/w/b7TQpo4Kbg0nhCy0jeLlPHRyEccVgFeIN6F",
+	"/ZFEEuiuBoNCcguJUDL6AeptFOZLGiqK8DgWQx0wRC3oB8phr66qpd6MyI+S33O0ruSCqSuIFC7LDxDS",
+	"3D4oflUbasE4kpHUeutjNZWXO0d13O2zUR1/BTMnYZWsqyELlfyfsx1ZFldQWp6qgHLvyCxvs4UU/Q5X",
+	"VoUROWmnehQmo9pN3CZGHfb0tk/TICFIi+Db6zdReM+VrmoxpPbME1G/VXuU5OjmV1e3LJH8+LNZX8kV",
+	"K+AKfr+b/D0e2NWajgz7qwZSTLcBqUM8EJHI7s/MthNZ3wywP+zDey/gUcd721r9mkpj0Y57OSLOHP6C",
+	"P9Ho6jRlRczOFyRT1pJ+jooXqbCb+7ZYf5M5thlYa0tSZ9Lc7hTRpUmqIemWqxGvxNq5sCkdA7jQtdRj",
+	"onjBFDjRjNpRCz7irCCwh87nT87QjJiwyTWk+NW2zNvmdqYchm3NZAPFY3t6xVIZGHGiU1IbtuISiOZk",
+	"SAXkVjPchFb170IG8OE9iMmHnk63GPulIbkyn/P7xBXO9JMPvY62U0iEFKuGWA6FPE86yngWOVqHN2aJ",
+	"R2LBh7DAslKX90dGS1xNl83rDEl5m8bF7Gnq/siVlqlkvDFVV5MkOmJQbm1SlXnMJd1gfDpKwp5a/KtF",
+	"oV5SpdPuVVu1arlkRiyhh0gGF8OyLjpot1PT6+9asbsSZdwm/SvXHfiR4F/BL5v+FVkWFnPqtAuHZFP3",
+	"8ZpSvk0hsUDy25UFKmiuODq8JUT1usuiPiOVnFmUpZC010RsduiGXJMSEhRTPgnP9+8hYdKMemVHTavN",
+	"cibINeSRGa3Ept03AmpeQod4Chh8hoMoqKEjE1bZCjvDCnonzUVOgQQ1rpP6omlB9UoYqdfuOUMosmSr",
+	"n4ezfmceNeRIBdf892W28ft/OTw8PIT8RQA8GRq2LJoJsBG3SDIKTPeCVC/PLAQAaFfMyL129t9G+X69",
+	"YiRjLm4N6fURVGuqydEP+nOwSynLc1qWKWqJcv/ux9Loo01ZAnHq1H3EjppaNARsgFTthOIkPH8+jc1c",
+	"UM9Dop2/JzEtd6fYtdhHiilCZaHq1sR7FdQtegPtl3AHIFNlsZwEECMN11nmWYTE1HriOJmZF0VOZmS5",
+	"NQLWdicikvKi/29tH2LvF22s4Hdq05G+A+GQsDdeMeliWt+8azHa9rZ/cWHn/zm9hP1tG1AAoEuB0l64",
+	"p5IfNKdlOb+qhaqnaI8swxMzP8D0w8h2g0qg9Nl2OOaikwzeuT7euP6vSTjslvrkOjxW/YUccjX0QS0K",
+	"uoTlZX1Hab+R99nEHqT0ca3pBHLr+rUHZ76PyPACt/9mA8SNE160htfX09b0abbrRa0/LoybnvQ6ds+2",
+	"7Zo/bIM/bIM/bIMvaBssYRGImLlm3sva3iwHVC+aWDJPLZy7g5ZZIT/9sCvX05Xk3tfh5xFge17JdZFn",
+	"2hCqqzSHgCCz1OsVtnlN3I0um+fMO8tf87+c9gTIuLvja01/VJusjg5TGEVfnRSKufKSbd8gKhBlL3Kf",
+	"fW9NNRVgT1anMd6Brbdu+RIuf19aU4OHty+Q2fMlV2aT7L9+t6Yj02t9CutJLlY3rthEokXeTzXu2ph3",
+	"lq5dsKdW0D2FKsWVphYyChOb50qzSTJbMD6Z6F0BAdvTGtRTaT5kHe8J27YG4AkZVYwRXBrovg3gKUJV",
+	"hIvwrxdvfs5IwaZ6TI6e7ZP802fbwAiYn1PgzIZibQs2DcHSFig5o2ogIM45A+yGyhhoAqPN62CsRN/u",
+	"qVs+3ZNTXO6ezT3ExdqGJwkIli+kwq+Z2r+9ymuUJwWxG7FxEXaoDwgK22YVz+ag3kWQRNs8sDWRktYB",
+	"VetESYt2xe/UihSReEuMuOiNuX7Bfw9FZGuc8CZ7eYfNifDiLDz3GhtyH46YhQ3+Zh0xZiUX9AO7Lyn9",
+	"mla3hZyJrAkD1xt8sBv8rYH2BlBiP/TF+ZDVdEwFK1YAoThQNzKD2K+FiIW8dtT5WMG11QEKmMGfN0VH",
+	"WYr82Uans3udPL6KT2g1t42mzseSD9c9yqbjoy3knelmadSwbUueI1ktJjbcwaXQnbmQXvgmVRLvXp6T",
+	"H548/TOxPZhCwyTM9LVKB5ipua2duOJF3uzFSIayYFFjk5IrzQqzIYk42lDXqXTdpcCjAMCbIxzHFZRT",
+	"0ApqK2YOHEjWZWERJPow5x6RKruh5y5Y1QEz1SiagCtpu0pRTbQkhUQ2hj24MbSxT34G7W5laQV635n5",
+	"xxXUVaiufQtIja7G28Zp3BFKh4+P5S9YbwYvjyDl/b3tcG4FXs6qSladswF4AAgcXmGhT54RBlgPjsxG",
+	"kDQSFeH0tMWjcqDErEqHaduD7yD+7eeoFWJ6LQAecTWqyzLPNqVPRWhZylnvNK6pVbX7peqDYp7AzYLp",
+	"I+QO6qiWJADiG/EVuFqanrWyN9QUue3VMpZp59F6sjUl/NYx1345Y3crzW7Nx2NR9dtzK19swV3X3neu",
+	"mWvfhX797Q+LANrsP+l/h8e7ZouE3jwXbGXraGW/P8LG+xByDzgbQX50KDa0rEHbzuOudun47T0ileHy",
+	"3QujZAG7CXEdyzbJJT0DTyo4Pv+d9eJUZuK1GHHB1djobGzI+FQrS2S0dwOFrXREi1mTfbpFeKl+aR13",
+	"pW+LtBhHYJH2fry8fEvwgf00+i7XJevCCiwgLXgmq6LDyZmscc/rSpzcUM3GslbsxMrGE0QjMS+Fv1je",
+	"o5ONrf2HOUbF/x47zVZjRjdwiQ55niyBhbwp7J0JC8aW7dhnM3Mq3/U82kTvgKOloTRWXNnxAUCKRl0v",
+	"CyTGa14UAMkqpL4CFaEByxp/ir1QG59Qddv4wN2nxkN11fwAiDD+wKEiNz50Yj/+DPt1x5/4lljxh0Ez",
+	"a3wamvnHH7uioMY4vhgm/jSKZbTeoMeygI+szhEdu9dM4AB8lsdVA9VtLBXYg7ViRQuzz99S/3n4Z1rW",
+	"wVletb6MzibiddGnLhTe2L4IvChwOv+PMB7+G9yo/pQiGLFwbMZ49QMLs2ezeBDoG3pVSiBXf7QxClnj",
+	"vOMvgBRpNRxzD13mTts2zWucayiRhx9Gc/C7GT4CCo7+7Ugm+ii8OfowXKPowwVFPaL1poqLdlxDvTWE",
+	"RTXDB+EJcBgLWl6BeYC3PD5eLSszVTi4lOP9LYywGZZI2GKeMpNc8OLoMCOMDse2QSEo7tAgFNCmT1HY",
+	"3Eis8uAqZEz0MlCacaQFWOb+KCK9+g2cxQ6lvmFT72NaUGX6KzCbRZY8ivAmSC/rwvZqaaxyi/nFtT10",
+	"hyh+3w6qFppvuzDrNqrM0qiwnBIg447janXK5RVb4KHphEULb234yHeqbVaBpf9kt+fQ6ZYQEQmnNIh/",
+	"dxbJ4tFE2qhlnJypRs/3ZucHx10TLqRaS8M0u9OqXJ+JaCBaMTKm0JlW1h17PaRTOuQ6UUf9Pjl5jSia",
+	"bnsndE6uGTFCF7b6aV93rJFJnN0PQCmKv+6WFI2wlXMLoZ0HiNFHu1vKD1tWiNWadHQSWTjtsE+dlHdm",
+	"BcZmDWFwFttgzqu6Dt2dNd4/61nD6Q57/8IoVltJcLBbaAsvEdPBEu5sLEvW7T5dL6DiatvMQprRlY16",
+	"6Pjg5MIsOvfwjWF+a24fKrRJpecF+lwtM0QYXFye301ktzPqCqTvoOa01h/m1bnc4kEUvvvS3rbHHvrq",
+	"bn9oXf/0WlckV8WQVoLqe+zHEL0S+VucizqplSZK87IkY/qB7XdpgP4apK71O/Qzrmgfb5Q+Qbxpj+Qy",
+	"cwyXqlsMHoJx5mCfmbEtDfuyxptmsLHf754SSjSfoDewLktCFSmluBkI9FtjJlXBiwzeF4rbBAvdnniB",
+	"xf3QDBboNYXbEaGO27yOzRBut9f/x3sh7jQ/D8p3t7f07kWUzu+1EO53m4MUqp6sTHRoMjEoOPTE6V4B",
+	"5HZ8X91f1uqfdNqCQDe3ZFrVogMO6tvooeQB+O90wH90YvpmOzG1ujbciQysjnu3d/zRGWpZ6QmEEFgb",
+	"bfkee0Q5kYD+2H0/an1HFuGc/3d6yR+dsf7ojPUNd8bquMBdClKDoTZvUEvHzBa04iRjb6pzzYvd0jdb",
+	"mkHayoDgnM0RWdNx0AkuO57bNhA3/AMT5JoOb0/BDJkyOS1ZR/VSsqPpG5dtZ/YN7K0eMXx4VXq5/jWL",
+	"edpF1GW0r88YQ5vNXrj9WBrevgWW9q91YbGegI2Xcnjr2/lQTa+pYuTRm7fQeaR7195WUEvU2rlTFF0u",
+	"IIflZau30+9LaPS6sOzuzd6QtnAExYZSpHxSjw/b5r9PPnxsa1SXdUdfnKssS0Omm012VMlJukr10vcc",
+	"amD93kimloMoru7q7gf9del60nW1nUAoP8oZmVAxD8B5s/6VGvcAz3dCamEzEDaRNQFAY2nd7TvI8VjY",
+	"leV4bq8bMGzBkmy16rk3uA2gG7eda+5+n8f/mRG6VR/KhhZoqm+Qro8iCXTltUjXW2vZZHz/rQgHkEcN",
+	"THrOrlasuoraEfSTQb6afTU6uZwyAahVUYkG+Bmh2RoqsaHDWo8kwoVmB47YI0JurasBMxk2N6iMyyF1",
+	"VsKtwemla7hiaNNFO3K9Ci9kPl89QGhH1VcHvGfnfna0vwu9ThykObiSK6hmiFMZkPy4su3m4CeyCr1S",
+	"VnVISWVHXbhe++2SpJJ9YOUpesbHsiyUNfiZciTOXcOTw0aTSltljc49m2yX7ul5EeIfd2p+t73UjS3W",
+	"Gi9GYlonICRMXQpmS6Ww2MUosRq8LT+kcff7uCTtzjuPZLeygt0L7R0DsvT9DpzeAiThdJZTctj30qWa",
+	"IiQ623W2jptQLkIa/X35DB4u02WTDLl1nTHp9PIXwe+/cEz34EQJSaEOx26DTgbBO2LdJakGd80edTZP",
+	"vTV8EIlRzk/r8jXk7GLa0Bpl8q5E9Mt0rrvfuEWLSWzcd7KDCvstaZGYuvBD0iD0LdqCdS85uHRv8V+a",
+	"KXlcGRZ0GniinkkIbyPepDUSQ6ECF5GSZv7kBbsyBL5MKt5HAb0TsN9s3bxdwCYJYFtTCjZj3Jvfgc/d",
+	"+7KiGbqjV9dcL9DruGIs3VkvdHp2OqbV5fAvXiCPpVxD/bCsrriY1nqzTnwRVuQSCNfQFn2h3U+7X/R3",
+	"jRKh12evft7Jdi7e/+Xsry9+vkxO4dJcw0UF1JVZJG0cWyGTVJicfiAntgq7qSmYW28mfc1KOQMN+sXf",
+	"9nrrDJvE4KPJ3UkPWKNJaY/63Z+3XYrrL9y9KjQbpiXzZskZKjhWXYn3JduJ6nsS29ggvfUUE0PnG2kl",
+	"SynorIFG1Tfj8M6qw8rWs/dwZjh011beh3QG1vPNimYz+43k8lLWuga1pUNnGxJMSsjC9V941buX5+Tx",
+	"48c/ZOT95XlGJnxYSRubyUj+nzn6RFosPc4KWBRBLnDVymBfm9k3Y29dDJdrUkimoHgAf/EQXfVLep3K",
+	"GF5LBFXsg7z1O5Jcnw1AcEVupCw2X5hybrGlSh48dG8CAsdcEBS4cy1uHx11Y1+SN9XQ10a8v0lQfUiw",
+	"45gX9NyVMfAHPgAcrnP37oXdwzX/dvm9w0ddl93f1JN04OeSfdRxT7suALOU/vhmSn+rme3XMeqJCivo",
+	"ZGM/hKonRhtLaJSpqwwjZdHikztaVwm2D9jKPVici7Fum3Fv0AAVk7rW4Bq9TGqzXele9AnIcuvyi6aS",
+	"hZ3tOoyNeOQaDCc56L2wFkNJ3y5nqauNPDy9qOaFD0Inujqyzvms8KxAIqNzq9CyJNe1DnG4tGclFZHr",
+	"7SkBGkpE6cznGSnljFVkSBXk6Fqs7KQiam3qfjb0It5SMr8tOJpshx1NbxlRcsIgb58IOYv34bpW8ygX",
+	"MHjfzLxYNbE9ix32Rmo3/hbSNFs6M53Sa17ypPHqCg+4IpCNZXZMkEKSazaXtogHE5QqTAVcD70OXT7d",
+	"6d3cp7lf17zU0C88g/itTWnswKQCQl5eayrYjClNJvzGdtbieknmyKJfKXr58isdo+TCahfmlzXPIHW/",
+	"fnHK2n3YPP3FkpP+/cX3Crhbv46N5EZaGWkaqhmpBf+tZqvjGvC2pZO8DzkTTu4bFTagzwzriuv5hVmT",
+	"hWlmtGJVir1CkqeZ718doFZIebB4m4bhkvfvftp3dwE8GvhGP/5Y6+nO588Q9h/JxZHC61GokGumZ4wJ",
+	"ayFBjeFQQrQCM31O4IozNkWn+Iix4poOb93zs4prZjaUCvzBdwpKVTMoQdNqILAGTBElMasEkwtsvjap",
+	"GB2OmfI/J+wjHepyDlWMWPIYBq/YUFaQqTJzlV04SVcayauB8DlKWDRZyJlwJV8jXjqcV5fuOBADcWkY",
+	"dSGHoEE77/9QCl3RoT61sQBg42YY6BMLqfMgfW+YYBUFvNhKTgjX++RVwYTmI25Eo6qHY0IVgbOE0hBS",
+	"1SVTA+ESjJniNwLmsUf+9KeXspr86U9Womb4s90TANw3BJArQW/ZlRHAeUbeX77c+36fGA6FESXnMjKP",
+	"vr88x8rU2HGESJ//me+TN4LBWweCWOTCKbRcglTcYCx9b4wlmxZSMHNTK1cX/PgYvkNoWJ/fR6HH9A3k",
+	"6p9iG3rzkWJac3GjdvfNgGcEcg5dlpER5dhSYEwVKeppCbBqDv01I7qivDQ0aZkVFwD9hBtgeNeUmutJ",
+	"VF1V8oZq7Hpv3gzzMEMWjE2hHSMV5NkT892Tw0OSL4C75aeQCOOmNmNluYdPgOo1q6S4gV8fH6eQYnHL",
+	"gcbNqA4w1hwdgs7m++Q9SuGATywKYiUz+a0GzANa0QnTrmMCEJF9ldonr1Ce4ndwX4hEBqGfPbH769dF",
+	"eIGcY0r12BH3k8Mn2KpQkVsuzC0wtIedTx31Pd6F98OOm4ftXkP+jeIfWIZlzIWHDiSosooiQtPL//ri",
+	"khx8ODoAlC2z+J+xxpJwZSbqOxiaKzoyl8e2FOOKWBA3eL85jQbHMcP4lmPXc/L+X16+fPncP2s5ADxr",
+	"V/cSsf78+p7s+isTQ0grPEHqwALzoSxYvk8QjMI28nSFc02kzyyqAvsOlmdO1LlCJ8bwML/5+9nef9K9",
+	"3w/3fti/2vv101F2dPz959zOEpo1uik+3T0BxggBDksuZl5zFRK2T0lu5Fce71gtSqZUBKDsisvNivxh",
+	"q3DWf8a9iLp24EOob/jHvt91G3B8eGS7S/4kh3AB7L2xmxdVR1uu/9GMFyC3leGEtsTI2xHHh4dm10AG",
+	"2bbitiQ3w19iopr72ZPDH+w8z4ZDpvw0jw8NNcFfsIMEhaSVsYbFmJmCIw7gWmvFqpwgbiXaVvG/Iasw",
+	"PyX5xz0PdrkHP87NZA1Lx602mrxZS9R3lqpbyODYJ8YigN0tATaq1ooXmLsLs/pOEe9ZJL5MhBUAXjty",
+	"Nf5CajMk7CVW+Jd8yIRiQc3bOZsagUp+wi/I8f7hTrZTV6XVDdTJwcFsNtun8Ni+rG4O7DvUwU+vzl/8",
+	"fPFiz/wmRDiCyhCVap3sHO4f4WNyygSd8p2Tncf7h/uPbdtOUHcOxoyWevy7+fuGpWBEBKElp8Bf8gNj",
+	"nv2eQ6XN0RNQe1gBEKl4cCgT0cz0W/yq2Dkx7/4RRsJir6k0yzGjHR8etiB66BSFC5fi4B/W0ESlc5VK",
+	"akcA3apdSu3QhQs2orb0I/UqP7cDjwIe6Yk7J3//NXL/7bxSFlxaGuI2G/WB/U/yCDZsFxLXbhT4F3xL",
+	"oQUK3TnZEVKgSwK3t/MoUMfUsgYmtVD6tPaB/MQ/MMGU+uc/kg2OYsJ0xYeq8zDeVuDTYLVtFM0+usJM",
+	"OIzvzVlIAiEQq7zB6Q2l4UWghzoW3Hlop+BNAaVsIFwXLMM3KYpvgTB2RkWQM9uZaeGQX9t1rDxjs4qD",
+	"aUl563TbptbndE0EjHL/x/mO0cJKSbeOdU/Scr99R7gdd6v/vTm3dse/KvBxbO3uuHHSmx4ZRFvb9tjo",
+	"ogoMgDscwJxOyns9gP9lXrjWAbgprEXeX2Cn/9fZ65822OmK0WK+RJYbXSeWG5nhR1Na2Y73uCserQ7s",
+	"BClvlVGQQa0z1j0WHtRCBaHz9PAxyWNQeVAFByJ/x3Q13zszpmneCMi7fEJjAyotp1P7d0OoGSVrRufd",
+	"Qi3N8cyO8i8q14ZU3D+hnFPh/Rx8yNCxbi1itYmE+3B0AIrzgfXYq4NPIW72+SCuGExS06WzEazBQVWw",
+	"JZe/Ms8g4o9upqBUP/rx1d7xs8SVN9LO1uSpM3UGNUSQg24t8M6CvvAIVpepnc/ZyiftSK59y8rn/4KV",
+	"Xj2ehIvQ58HnfDRSUH64PQLmSstqnqLgM3DEOs/sGB+8F4IO7tW///o5LeftcIjg5iHuIvK2D3TRN1aY",
+	"fV6XPGwSNcCp2MsRglEHnzwQOy8+r9DPLTKhQma1D46cfBG4P09KtucBU2BrJx9wGtK6XIBF3v6JUxKj",
+	"KNgTjqKAHYcMZYVrn7FbeJ9DPohARyBSsvlIANmSIJcLpnVp/eoO8CRCMKwsfqBUHgjNSETrhczIWM6A",
+	"3mRpcQe5Irxgk6k0JHJCclUPXfOoR94PPxBjAC1EnzmErm8kU0QKiyqG8hnSI3Yzkjuf6SMsCidCamTe",
+	"Q1ZpykX0HiYKRfB580sXyITBB8Iv7JqhDZS3QFzyjlftkzPr0kXpD27hH0geuifkWURHHlZ3INBXFvYW",
+	"fpZuqZCndImIBBr3EkTuX2Qxv7creRZGckgbn5tBLdsi94szBd+qCSP5W+UQF3SOruJrBtX0UP68Eb+w",
+	"9cefV156pIctXfhzY+4XhE+gG4pm5TwGCMAgXEAHsgExuLUn6DEA772NjKKW57FH1dT6rrkm9IZyMRCP",
+	"nv+0d7yLYSSAEaRDcE8Mx2xo7QBN1S26xGPgVtkCJfEuUB9cg7uXoe8e3jQQTaBCwkfNHN4MVX7l8mXM",
+	"myb0ljXqeKLqdX/pjZ4ImadF4/4PRJsBYPgM28U3b3q45Vm7fn5GlS2ihp+028OYHwjistQHAip24MlG",
+	"A5Y098BRt805cJQvxDXs6Ekl0m36aUzdtoHBIoVbCOet8pPzStqQSxBGRhWjW+ImNnNoS9zkL4F1uFUA",
+	"jtUJ4IqZzc1tWlWeoZ0GNL1PwAoxfKLrlhDkHKeE+js4EKlL2BDCWPKeNMrtRmz5KrQw275SAZr5UlNg",
+	"01sm+b9yKESOwM6AOu5C7iNesj0b+zv4ZGvQlplFv3iDCHK8Zy7MRtHMLNlIGwUXzf8nu9ZiSrYfSxtN",
+	"EVzUFg84BqVKHzHO9mHMJrM9vhhWENuprKeNvJn5hIuPjSfMGOg8eKN42MRCyFyBx6EvRDtjYShroSEh",
+	"xCfBoEcSsnGg3TEmPGC6TXdAC+azRSKwI3QQAO7HlgngJ65chhaMB8cvqyHr7QLE47dn6HxyB58CGujn",
+	"9UWWdZo5ieUyuFs6QZwlAU7geSNLQo+5uOXi5oRgvgT2fbeqqv0usxkG5glMr3EpFTYfY5/krotFPhBW",
+	"k1ONvA9I+rhlc1sGb/6KU8jkTNjJoZY6x946Tm3BBAbDqJAagFYxu25qePv+QAAHW2i1aLTJUkkHWRPD",
+	"iIEeKsE8MPw5JUSxpve1x/zahgi1b8cE/AcWoB50rSvCiNv1gPbni8IYUyTArLnr5V3j/SRm0hke0CbT",
+	"wO+p1rroOiG5h681FOXdG4C91OFVCc0GMEHT0nfFaEGvS4bG4g+7++StVU48Bjk89wgSMq9ZiW4Y3+R7",
+	"Fz1PCrrQu/RNnxjEEd8ZUVC+U961C4L+aVJTxB258E7fFrU9Wdyr54g8tWVSwFGC9RjzWnu6q4RtUkQC",
+	"o1hoI9tkFM5gBY84Mr8oZgLM6DgtDzv38f5urUeVSd/auLP11nWizc9m81jBZrIuS2QEBvEFWV05uFvp",
+	"Qj0i4P1plhMBQVEQW2Y1A+HS4jLCSsXIk8PHJPctj/NTQofaWAPwc+V0x1HFWDnPSO7rkPLI6wupyL4Y",
+	"KaplOhmIktEPhlPoMZt4ezDVYRwjIgiKTXJX1QMunoYvRteVMEYCfo8+YMM/rE/ImKAeCtQGWYCVHB3u",
+	"RknowHEsE3OME5vjWSPourTobIe7++QC02tI7hCCcjKjt0wNhEW1sX1JlG1psNstmePLdv+SuQF+9MCS",
+	"ud8df0jJjKbIHa78MskcO3QsLv36+nCLRyQ9OMY4xxs8Ngys6Xb9TiUwqZr9S13CWeZSeisqCjmJfLUU",
+	"PbVEjry/1BpYOXkE5UWPDw8z0kQNB8ePGdH++LqUw1uFJgfUBBj2kjkcyo9TXs1DCY/dMHLDjGI8EILN",
+	"XNYGuod8drmWgK5lTP8sAWtqb72xCQ0jjC6oHI2gVM5OMvJtnJDjwyf7A3EWfLYIsuTYU9Nra4b17MaN",
+	"38nG9skluNqKufNiWlSbpMMLdmHrDq8GkPxnyxa2xAXiHgEJTmAnU+A2eS9hE1Qfm2FLrEcxZAR8IqnX",
+	"RWRi6f8B+IpdRCDn+4g2pZlM7EZbmmIzQXj10pj9jZ6knu/aoEyoqoqZBBaxGsuUVhQKtqbQltwWFeyT",
+	"V76eStUT4BSA7evo2QpPSm4gw3002ifgp7PODnSn89EowC/AAKlbYZYQvGhq7RSe3hk551jy93Uk2rQh",
+	"7aH2cmnWjT1xSxwPoTvPmpiWXkudNKD9t+1gTOTgbJia1sxgchXR9lcgPOArqTxEu5EnINAowYJRELVU",
+	"Da0MBuzjjLCPQzbVKKRyLWWZ+9cOhIIbUjEojrxmYy5c6nLk6eFK1cxWQoJDap/kgO7tRfLTw4w8tcD/",
+	"jIO954LCu85TCuFgs8sD4d8u4YOAyZzDDXVvPT489L+OuksozWhxGhDUQeOnmLCJtWu2lsz7wq7ZQFAx",
+	"d57dfYLZuAUfgnEf1cU98gvDOiScTxYGw49xNCxvenJ8bOwCOD0EGrcW0EAcZYeHh37qoKNIccMqi41u",
+	"7ioXNaayNCqKoXDzBR2O/UG42rBFj4UmJcS4TlxWvaF9WRVGRYBAuMjAlW2OHkPNjtdmlp6Q5kKNa9zA",
+	"AOJ05jC4Rq7avF/75Ezril/X2gLLXs+tuwb4v7jFOsQK5prZ0P/1HHqTDoQxhR6bl//4au9ZBkz60P7z",
+	"+Omu31W39mb1qBwFJn7qMBC49hsDfidzXLLWyOmpKAYiNz+6kohueUKMIZJbbRS+Uv+3kMJQVVnajZmQ",
+	"QvpIT4eMeB26GfyR4/nPnuO5fobnvThtkgaZB1wIosJdE6ykzpCSK1fzCJT8w+4+ioeQu1OLglUta85Y",
+	"UZm/Qzd0qjK8RHiPwQeEIWHiM6tz7sqVfUGmrPgNGCyuxJIrkkOUYw4mDTPjW1EmoDcd2kqV7Xx0anPz",
+	"m3WaQau8pno49gaTi2EMpRiVfKjzfZLb3xhG7oIyTm44iKvcImDHcF7ZQIDEvDJs88osbAGoKyO54YP2",
+	"bbIsruw/Y1zvLIrv+G8QBZJQFXW2hXL1gSjYVI/J0bOw950xnxDZcSXOoudyXVIj1jgbAWmEZXWrGgpA",
+	"rqjgmv/OivzUNdA0zFThTWjEdHWUHmU/y9//fPH+7ds37y5fPM+B9Iz+fmb2FXv35bGPOAIoBy8zPBNc",
+	"zHaxaY8WBrIiPrzFYNMZjPWFok04uO0GlmCTvzTTD1mkRWTuBL2phfgXsFFb5qQ47aDHQU1gyMC751BV",
+	"iBE7JrIdf9hP8sZc3HJu24lYn5O/PqD05q6/W04kskpeEVFbmAZfIR/YaWjK3lD1IKI1psVAKPqBFeig",
+	"tycaySeIdEEACy7ck6YDC+eJPk/IV66rpOXr9m3LN6rdre+B71SruV7iOnV10dvqZbmkt8zmxI0ZYa6P",
+	"0vauC1o9S5061iTFJzOsfIusUersTW+AZsh7fHFJg5YXzAhrE3FFaMtKrKcufotNsgQ7DYfRbldGRrKa",
+	"gO5gu0+h1SpnIowBRq3SvCyxKBCLBMyAwW01Z/qkkdGlQFdCgHB3O0sumDNQ4R7Xxja+i6/JmgMLmmLL",
+	"cQlPgVUHL4OOMDsnOwDz4vC/zAtjiDM8VUuxR4dRm82nK7ts3qOx8QA2RGj+ttSKQEp+KAMCR/ti9sPS",
+	"2+8M/71g+HdnyJWFYQNw2dqO2SRJvwjv3Lr3dJtU5dexmrLCNj5EYh1Ql+FjwRvqe05GJBad7YNbqbaM",
+	"xLq5rHLiJrtYUAJsGwNqWHktK1ac+DwgjMWglcHL4jsVCUYLQIe+paNdNEzhMRQtuaP13I+P9Wp2UhBX",
+	"4IDl45MSkvkup4QORG6bSoU8xKX2zGJ6XTBpyJmdJhylFCxQEQFPt+YTlg2EndMPJPffX3ngVptbsE9+",
+	"sXZjaoKWXgg2W0dVPDb5rAo5rKsKqu8ioRl7IY3aa7eoJZ5tUqFhDD++2nu2u++n0TSmjdxF/0VkTYOH",
+	"eiCcXyMjeegrlsfJJSDP2RQgLrFSp+V2AE8EZKugpyFrb5v3EDg0rYEwotpjz36fNDRhKM8MtqQW+/db",
+	"bM4HVovD8joSKPwm2iIpo8rhNbbtzuEE7M6cet+TbwcNIdSjh5uvYLMwZyOnxowWwOA+7Tissa5B7KMH",
+	"/jk7xtZqCIGWKdxRVBdC67X+zLyX2g/5S/cn6i/hdd+0lPeQ5ssd0GahDyXbMcmsQ3F8kHTBpEyP86h8",
+	"gbSTRKdxnooRCcuy7TrTVBY4/ED0YvHgN1zg7qQvcwc4+u3w9Qimf8u5L4ipn+aGZn++Dsa9bJaQh1VX",
+	"3wq71kg1fS9mmz8vmmAHn9yHV0Fn2ajSxYvH5fm/7/ro18y3Yqxq8Z3C0C5g2hoFEXAoHfgzxEyNCu4Y",
+	"AVc2FdfXPg8EW4TlxDxAi96pxw1N2CZs2oq7sC9RvV3iWjNRPJjG9kXyXfsrbA9ajQL5nPeqx2iqbjfS",
+	"WDLfwrKNjHoKdVDFhAubA6gYUwTSXM6IYY38RpA8btGUW4tuIKKPF4y6485sgUtYxAon3xtRziEVVHl7",
+	"2A/W5fFrtd7qRzuuv0tyAo2kVJuHBBMDoxmMQvB8St01p6gl5AKEne+c10P7+7rURNdDcbmaaPbsQdRE",
+	"S1DuWuG/V6mESbUuLuVod3PIo0fbgWxU4hpww/FtA/yf3G5DjmVC9tYNBF47ICYEPhbg5Kf+9nkN8glZ",
+	"ceNilRH7X6S9ArbMMtIZqbrdTGfEYaAb5paUxtD79IHFCrb47FAiAYjF9hj5skrkklmCEknV7VeuROLx",
+	"Gi0SyWiNixwLxoNPQMY9ajWxm4YrmcycJYddEayup7JGb3EjzBdqMm9kKGx6e773fUbOnif9AzgZf0u+",
+	"shrJ9bd9WXUkHEJHaSR20F67LjK9cQ930x+mHHKTY1jPFDLrfIgqyLVE50D8AkCz1Jf+OKUpwh6Zybr0",
+	"7dhDdzLfiT1dMAS38umSGsAty60vYg2tIuaHtIHeMaPSGE5qZnLNMne2RpWuhfvH/XH+A8+k1cEnbCm0",
+	"FOvmpQQcXKiTpwFjDSrVlGVdmJy5gLDmI0ZVE6IK2hcLw9Ge7/0ZJML3iJEzELmfXay+TRgVyiqAVlmY",
+	"UUXocMgAJ8AlXPgSf+hfAxkctuKwA1j5zI22s9UyM6jZ7aI4W9L7YIkGOBya3LalFI8DwbZ11nb4ao9s",
+	"c3ck5zC3ODthgZIhQunb7ybJ90KDlQ/dXUrKJxZVIiNy3ejFWTTaNx3DCAtZbaJGW/xQ8YxoSJvW1uR8",
+	"8alvTfZ3hjQgDMGjQhuuFStHGTkCUW7E+tGhK0ChYg6trqC0h1Y3rPKm6tFjkluheqWlvIKvEZwRk8gg",
+	"UA6N7KCXF9UkPzCD566+8ZZNNY5pNEfzxz7Jz5FA9i4hHM4RPADAOYmeT5mH1YUf+9S7sAmnGEKRtbYN",
+	"ydwqFcljipNDzfSe0hWjkxwbDdmc0XgwW+k8wfwNKmKNB9It7OoGApaHVtVBYw1Q6pQbGZnjT7D/SNwU",
+	"O7wTQI1KKm5hmW4h0FRPlkY3qujQrNJtoZCQXnhC8oM8I/lgYP67n9tKoP39PEZj2ieXM9mgzgmdY1WA",
+	"t2nNPGHG7wF5mLqMFQ2J71xDd7LwiiteKNvAK3xomwkAfhTXFioUqpvy0LA+d6a0ay3wnRqIYSmHt+SR",
+	"b7GSkeMnZCzrylbXCTnb9RSgoTzeNXoa08JVX4Fr/uw5JoqcobBvFK6Ro8NDO8OBMMz0BGgFTjk+VUjW",
+	"uJpQMc8b5HvmTP9QGR9F8W7iKjZbPXK2gFia1ma73S+B563yq/4SdX0DmxYLkKEyzs2ry5dpG6s2Ndls",
+	"SWuOX5dp1n86+FOTqftWt9dcWITPxVYfq9Tooy3IkWXelUDYX3+gDgA4gPDQGMfbu4nsWa2xHHxq8IGl",
+	"Hhkg9ehxq8nkADEbuIzhtYbTCMI1dFAFHPSA3g+uBVHOw/UGd0T04sgpMRCg2jtHp3m3BUw9jRGEyZrX",
+	"EZfYuI5fHyIW6oyGEDbTOzqT5BElktpajRmDHqVCZ94JzatIgEK/retKzhSriBrLGeBJQgKgHrPJCQoO",
+	"hKEAxlvImSglLTLb33QglOCjEQtw+oqK4lp+dLoulNEuIQLSRQNd9tSScz28F/a2uKeOIUes5ZwOx2zv",
+	"HOX+Kv7SfPhztuP0j+dcOTyale9I/CR604Ulv723suTDed+3tX/2Odv5j71YO9p7M/XZ2Mte2PGrLTPU",
+	"55YaLU99SBW+h5npp7DMwoyQUTaKKXNhC74AogzaA0O0Km1hPg+j9Qn+Rs53h0kDw3RpJ/Bl77CvQ/q5",
+	"0BhY+sYisG76q03csI0PZeFGB5cycLfVLMbbtx3EPi2pWBUXqtgHDr5DECjTNrRmCPcYk9e8kGAtYkk1",
+	"Q2OQglbIi8y/ixxaEKXwHogV7TrYWfOeZmr9XfWPt2apX53m4TBIY2dcScXm6kb+4pLe5K7p/sj6Yc07",
+	"v1O+Jx4wq2fB1nNmsz0/F1dvHUIyCmW3dT2yfDX6WQr2GgMB22QJMLsOJcKsrqVEmL1bJVjhGXjl4xT1",
+	"XIAL2u25xdh5NdozC96DFeeY0XCnoR/AaWyLPTaizs2dcHUq/8SBFzTARI/Ia5digmWehuvY5AMVDgB4",
+	"k6P7o1Mrm23sziNHBJQCwT7qgYibRyIiZ3SLuPUtx5zrz7uniXbjN5QL+25hVAAowgGfDhtqVlzZYfIM",
+	"mlNYHCPshgtEY+nFp6vYCeAdB7xBs2boye+Cx27mUTTS/zw+0mwgRF2WqOg3mtycIF+Fy2/3Kc/Ik6Nj",
+	"/yxBgiSKcoBNNhvwA4LaQ2mPrKZjKlhxZbfoqmIjlQ8EZvLELiW/h1hxNaHVLbPYQKjdAPQHIqhjD5a5",
+	"ETi2wh02O2oK1AY2adRG4XrseH5hUSqQoFM1ltoeZ8MDta7EMceyIWOMmeL9x1/NpC7ohwfPGlrFhxvh",
+	"15BCJCvUJb5SXnnhHMHr88gl+tiBI9KltfcO6djTbRNVNbdbeEU1epsFpLmdglfI6ghckXywM6gPDx8P",
+	"4XbwAv7BTvAzp6zhh4OdvK03hMDBcsVhScaBsYEMcZy7NX+1qoSb4YXd704gYfv9NlULz6u+XfWibUdE",
+	"18d/9LChvhxiFQ0dwwEyoSPNh5oykitWogjX7KN2+T0uGnj89BliPJkfHpL//t//RXIqhmNZXY0qOckJ",
+	"3q+BcJ9qCTESuEOLcZcgJAEgOdZ/IKWYfdREyxtobu1h76jwyC8jWVcn5Mnx8UDkTiIDEMQV++h7a749",
+	"t4UZHzsijfDI0REIRlQ1css0cgz0xRpGqO8aiJWS1xiHVrMJzExIKxg0wV543WwlII1ZkTkQqHlFZWAY",
+	"HcROf047QJQxr9TYGcJZQkTM6B6syCw+DkijoRSqnrCCKC6GLKh8AxFAzqiYY74KJgrb8N4yHcSs4/Hd",
+	"NA5k9xEn3VICl337l8k97sOCz4piRe5xg4E29Y6FtOQ78ND7DLv1XviS1W28mOyrC9udFQWh7r6uLTj6",
+	"qF4HfDKV1QYtVFdKmfdTzBc5JEVFR46pe0giwgtlUZL+URcWDwnzTaIaOFZ4Ze/Eq3p5RnJaVowW86tp",
+	"xRTA/QHLtxUMkJyRV+wfILlyj7cPPS1OgWePKC+BdZm5uewARM53BiaIAUSnwKdABykpPGNzZAdCVk6Q",
+	"CcLFB1rywgmFMAMHyo14uaDbUI0hMmcB0AJ/5x2HTtDhPII0cnJmhTgi9yWN3HiNyFmbf6+XfYs019KG",
+	"t8jEXyGNfxkmjoOvh1kI9BaQ8DrY3FZZD07b3V2rJfmsyu3wok9OaVuRMnAuJ1NasT0qij3FDNXbmg7r",
+	"sFr0O52aG8uVijoPOzBAMSzrgmFYuZ8a13CgPAEGMaHlSFZGX+KFNw7daho3J+WHTocC7nzNQjggqEpL",
+	"I2+XwZkbtMQZVUQZLRHBQ1LBN8uPlmYHbVKFaebj3HwOmcfOyrfhM1PrmlebDJZO0EfoudDPnuwkoOC+",
+	"tNFt4zXbUH0+P0zyyaaazPZC5Y5JLy2L2Zzf9BbGbZ4yENZKt90qXUGnM1/vynKSdmY2EHdkOVhX82DW",
+	"2RepsOlzVV+ARf3t3VTooaldKjiWUWzT+ogl/kFVi83tkLWvetJoOSsAuVQKL2kwz+UjhS4h6IUMwSxs",
+	"neCjdq4eLXOocGbV3ykyrbjZ34CJh/yDTGTBBuLR2fO9H3ZPCOQPYEMSl/ToXTYRml5sBfGiZDkYO7b/",
+	"3dVIVldcTGuNoOdyxorIDVQq6MhqNA4mNEImm/X+VrOanZL8lgtE8WuUNEFD59mYD8epOHp7bZbhCXll",
+	"v7qyXwF7aSIjdUAi/QLp2y0gQYez5AaUFbZRguSjAK1LxWzMS5ZhWw+nLnBFKlljORWbZZBbekrUGOoK",
+	"4VSNQUi0lLYkvjX3wLHNZidnPRADcdbUT7gCIQB7rzQtmW1l45YWQglrSYiz53tHuxmhA9GQAR0CYJ+8",
+	"gcEs3jXWj/nmJy6/FtymZtnmH1HRxilODgjkalSXJVjaC266gbgMMWF7b+LQsgsUt/AIbIleqItrYVqF",
+	"/N5QXwddagfCGv54/pmxTXy1KJy0YbUzJvTpMjdlGDigHzzCIm7wtXJErbVVY9lAwD4Qc3dcWTiij1YM",
+	"6BkCElDQbCbuWgZQdbtPXtsmCBBlh895YRtPuG1oI2laZgB1MoYbYHtPfBYPxD8J/0QHApDHUVI6V7V4",
+	"MNH8rhYPLZhDwWPSa4htb9ZDa2gI6VcFm0wlpJq+swS6SmanfnLvTtNe694nufNa5q7Gy1dnft21C0xE",
+	"XlDfz7opd9at8Vymnfg8wM649NtmJmzUqYT7Ji37PVPLXGD4nR/1my7AjJfSA4fcLfrBwKJ9jmcT6vch",
+	"s7960d7BJys/u6vXk6HCppmXkdy9MfUQaCl2nM6kR3eaOw9ENd215Pj9w8BxeD/8F6OT1ffZ7NrfrGtr",
+	"bbIyn7G7RH7WnV+XzXVBXV9lpyXClgfKJD6zGvSbt+d7P9gkxGaeotETfQoBYJe4DLdkGMMGiRZuR/8U",
+	"bKMjunRCsJjTzYXNNqeTsr9Q3tlX6nz4q7R9X2R0/+4n2wyVhT2nLNwp2lmvAAQG0r2pKfSBtMoIoUVR",
+	"MaVAO3+ye+qgdErmib9hV0MObWi4H9mMlh5tyGARm9+j6t+pkkAx/Rb37IIptT3k0OYg52PJh+z/ZMSc",
+	"87FEbMllCu7m8DgemPfeYM8v3Bu/aaXVrmK1vuo28KHUVTdespZqO/jnvZBCsBAhn1Au8gaXwhvjfHWA",
+	"v+H8dcjSoiYk4ErjBbsyv8mJYKxQcWeRgNbvfZKYCA/oi8salMRMsD1L7HhlJuMwyxARI2610WiHGSOZ",
+	"BQDORKvLzQE4vZdxFQbnnZg6Tmm7DN1x8i+SNueW1pWw7PC7vgbgzhVzNdqune+3At+5aYOGFbKq2bXD",
+	"OXe2aLX0aQDxRjTqcbBNk4r6OGUWnAhB4px1Yh1umfOJq9pwyRBdilDeuMMDNhrj8e7pQFBf5wThqRZu",
+	"vHkMusNiIhwGpBotJQy/RQAhwMkADuOHk1UD/QdjBKxip6SiM3R0M1FgQp5eLE/zBUjJIMJ+M7qBVVJ2",
+	"eXVIE/Tu+bAJwvrUYIucPQgufVCzB2KbIRabb23lxqRWGrrp9w7AwXuFJLUYccHVmBUeoI6aW+plWEdv",
+	"ENf7OaQXuKcg6JFD12GcFe4UteEQ8ghTHUnu1ri7j4hcvGILYTkCOOuugBZDlgPRUj/juXbGxtC42Sdn",
+	"Pqc/AQgFCW4WDzGFy2F2sxMTxonFIRVQpMA88J2HfcknsmBls7zBi/DTgVinHTXZqBt1M952YrPKmvL5",
+	"lKTRchPKTDO85uCl0pG0OIS0EEdr4lQKq51FYbQQK3PdwFYFyzAAjs8C9XNWFioE0bpJF7G0IBWPY0kj",
+	"YLpMaRX8P0PIu+FKimTX62LC9VuHYrQd69S8/MvoMn8Es/4pg1mwgnaexz0Fr9IaE4SGOw1+yD5uZZjI",
+	"GaTDRkWWjmucAM+I5FmA88jinAKf5BEyXjDLdiAePf8J+XSE4eB0GeAmcd26rRD31ZgvI57an3umAhv/",
+	"Drvy1dZg4vQ6bAM40W1WXWKWw7dbconz7+gah/fhC0Vs+tgWZwt5YBm5rjUktFBoJm5Tn3RdiZPG5bX6",
+	"fg7tzaArKsQ4XItUSG8yujz4N8I1HohwjzfoXhd1yKrkDPphVYZNC6+ucZ/AYziLkqCFgaYC7BvwGWpA",
+	"FdVjJhx6hOdiYkgrQbXzBem2Vm5UQVgSVDMajUZj3WLQWgfCvw6UoiHEb86aTnvL+4wiOKmHY+v4tZvq",
+	"9iFKhbLqj+K/oxeJ5LaveH7qbZiBgGqmyLaCyJSDyTOGllGWnu4u5mkpi9TYoIV1tMGQJLS+LtiCx5tR",
+	"NRCuTtTCVBji8sfqCkXXzLZaoUBGx9amgrQGSdZVIIHTFltSIPHlf6iRf6iRW1Ijbd7fghrZQ8itr0Qe",
+	"YG/rL+17A5HDPuqQEeyvPCMlVRryM+cZuWZjDpWkFnW85IJlLqea+mJJB9Bg+DTuZ+abfQvpc4gBgrvp",
+	"JLPAbrQsWQVpCBnC1Ho+DA6niSy8eADXhJPBilRSTqw4P0VRhcJyIUFbzgQxmvOzXSccF1m8JrSc0bki",
+	"XGW2hDZqWlTyW2Z1a/CMnSxcdURxApdaCE/AtN++ubgk//3//n9IBnlL2rhuMVwtvtKz8YGIdPdlmcYp",
+	"NcO1D2pZFVlTGKMYzRp9NqKS4Ds5YBZlB1yFS+nsiK1Jj7Oi4IGjPJzg6LRAoPweKqxpLwQCVMYbMXSL",
+	"UI+3EjuuUktzZMKYuVrujAfCV/pZdAo8jQ0L/DvE1QKDqWw3ASgSDGUYFo8Yg3xQ8s1oVXJWRRftkW8C",
+	"FjaaiXqyc/J387Zfs8UGkA8BIgAc09r6TBSOX/5m6Xe7ggMcCQ8oN5LgesBQwQltQw/IDR37t6IU2a4L",
+	"yciGEeH4zWLkwBK58MU2BDTkfVDVzeusPwMCRBZE2Tb9ATMAA84TKW4A/Vqx8oMxxazmb0H4rrmwHV58",
+	"EQGvFMgFV7AAG23vDPLjaiFUlHRQ3zN7rBjMZOvc8Q0Q1tfCGl85xcLMqpP7fZ3Ok7c2toET5qH+Cu/u",
+	"tjnEJ3c7lxb+QzdnuKC+6/6QiiErSyBZHzcsJNiC5hFIKcx8BBYDiVbWYBct123b3KOnrocj+WXMh2NX",
+	"6TMQQyrINXOWb4BmcJco8+Y6wimdBqAB+A12AMfG3bDSVffHjAOE9sI8vvMlyPldhEb57RAyzhrOwe7c",
+	"1+b5W/0wnPmqhvXgxUKdezaWJRpFWYjTR1F0dL6vvCDaXa/vUhdlINI3ZSHdoJ1k4F9rY7LeggqGUDOZ",
+	"gLhcgoFIJRMAQHxCbHPXrSe03oEALTiqZji00TlZ4V1SeBfdc1As74ruAAQtyNz4eXN3zSUH4yRrDHmD",
+	"j6auuYeTc2ntemzsvEXwgJarsUPbuIsYj9xqy/mQWWWLC21JksMAX6Sev5P/xUX83wz78xX8oPBDJswm",
+	"jNCJcHnLxIb9ISr2Qd5aQELbWQWVVwhDIOSWJ2lsg27xvzCV4rAj5fgS5/RNJxzDGno00YelPlSysXYb",
+	"61uZDIdMdcaioYF9dzP9y/ap8tDKw9rRaC+hA8Cw/FMUGkZPu/jxbO/46TOP0OlJgpyR3JBoCG2Zv2Gg",
+	"gbhmpRQ3ytWIRh35bTYdIDOEVvwuutHovC8wUiHsW0n0UlqW+ySHLn0uwWggmhlGAG5Zi1shZyKewJIO",
+	"/ksa65sJbKtDsXn3OkGJe0R5xAQ6XN2y5vXmgQy6Qwkwxb+ZTvb23Na6SA2We/AJ/r/KIHppWx8SKWI2",
+	"2mrQfezboeFLl5UjI9cOhLeqicg75PJbL8o0o2y6s2tr9WaQRqluXcGR1NXKE3kV0n4xQuDqHbC68aMN",
+	"ALvzMG9cdhw4zGVdia+xmZzGefXN90ZuvcF51JVYbg29QGPAR4BsygNMMOp54aL9XXA5M3jSfklwumju",
+	"HFnYYmNcFfDagcB+GQGExvkYNJ+wjvNNqdii8Me7BS5fV+LL9KE3a+qqqjOn8oBVdS8AQGJDYrUswEEI",
+	"LmtVYJ/JfCY/t1k7ilzXvNTQqRa/xW1qYOTAj+iUXvOSa84UefTm7d7Rk9198jNURglp2Tvw9KOj3WTF",
+	"/t8iqMMtHa0v6e4AMwVIHKPU3cuxNk6y+f7/GR/nXGk26TpMo9r5o/Q62D3WQf4S3vlNGyZ+HauNk7CN",
+	"D2WgzOJNvhcjxTbfxq4GWgY13rVCqAX/rWYZxsxn3MWBghofA0cZVSuNvITqvN/cLTF7//4vo9aH5S3R",
+	"6f3OfSu6/Cw6tPX0+eVD2XelkQSqD3zo2u/vR10ukcktIuUG9oOixPoN/A/thBd/+F5AegneZieGeNWu",
+	"Po9ehdXni286c0qukWlU+z6K+D7QoOOVOOmbRv2N0VaiuuJQR+dhgxogxKnXvbWO4hFjBcBLSLEA6BK9",
+	"xoNbJlboYvyYOzORgEflO1RzRcw2TzUmyblp2YT+xde95CXDmJF9Jj6vqIls4rQxJcLlAtOQEKMlRqmo",
+	"7dxmu79dz23X92gIdAJ2vJxa5ZcUvss2FX55LhU1vCxq65k+0ChHOM7Ljl7hjKbEC97VWAHvTalQhh9h",
+	"PbNhrbtIyo8e2hBgL3QXG4cofGlUexm9dMyVltXcGIL/fwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -57,7 +57,7 @@ func appendAdds(t *testing.T, w *promptWorld) {
 		"was admitted":       func(t *testing.T) { w.admitQueued(t, w.request("q1", w.comment(t))) },
 		"carries comments":   with(func(d *prompt.Delivery) { d.PlanCommentRefs = []plan.Ref{{ID: domain.NewID(), Version: 1}} }),
 		"has a client id":    func(t *testing.T) { w.enqueue(t, "q2") },
-		"carries a file":     with(func(d *prompt.Delivery) { d.Attachments = []string{domain.NewID()} }),
+		"carries a file":     with(func(d *prompt.Delivery) { d.Attachments = []prompt.Attached{{ID: domain.NewID()}} }),
 		"plans":              with(func(d *prompt.Delivery) { d.PlanMode = true }),
 		"has a model":        with(func(d *prompt.Delivery) { d.Model = new("m") }),
 		"is direct":          with(func(d *prompt.Delivery) { d.Kind = prompt.KindDirect }),

@@ -66,7 +66,7 @@ func editStale(t *testing.T, w *promptWorld) {
 func editForms(t *testing.T, w *promptWorld) {
 	bare := w.admitQueued(t, w.request("q1", w.comment(t))).Delivery
 	attached := w.put(t, prompt.Delivery{
-		Kind: prompt.KindQueued, State: prompt.StatePending, Content: "look", Attachments: []string{domain.NewID()},
+		Kind: prompt.KindQueued, State: prompt.StatePending, Content: "look", Attachments: []prompt.Attached{{ID: domain.NewID()}},
 	})
 	large := strings.Repeat("x", domain.MaxPromptContent)
 	for text, want := range map[string]error{

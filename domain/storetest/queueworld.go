@@ -140,7 +140,7 @@ func (w *promptWorld) put(t *testing.T, d prompt.Delivery) prompt.Delivery {
 		d.ID, d.TaskID, d.SessionID, d.IncarnationID = domain.NewID(), w.taskID, s.ID, s.IncarnationID
 		d.Position, d.Version, d.Metadata = s.LastPosition, 1, []byte("{}")
 		if d.Attachments == nil {
-			d.Attachments = []string{}
+			d.Attachments = []prompt.Attached{}
 		}
 		if d.PlanCommentRefs == nil {
 			d.PlanCommentRefs = []plan.Ref{}
