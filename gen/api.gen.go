@@ -765,6 +765,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -877,6 +910,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -985,10 +1030,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1571,7 +1621,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -2183,6 +2233,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2333,6 +2386,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2470,6 +2538,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
+
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
 
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
@@ -2614,6 +2685,18 @@ type ServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx echo.Context, taskID TaskID, clientID AdmissionClientID) error
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
@@ -2641,6 +2724,9 @@ type ServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error
@@ -3417,6 +3503,111 @@ func (w *ServerInterfaceWrapper) GetAdmission(ctx echo.Context) error {
 	return err
 }
 
+// ListAttachments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAttachments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAttachmentsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAttachments(ctx, taskID, params)
+	return err
+}
+
+// CreateAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAttachmentParams
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAttachment(ctx, taskID, params)
+	return err
+}
+
+// DeleteAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
+// GetAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
 // ListDeliveries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	var err error
@@ -3673,6 +3864,30 @@ func (w *ServerInterfaceWrapper) UpdatePlanComment(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.UpdatePlanComment(ctx, taskID, commentID)
+	return err
+}
+
+// RunPlanComment converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPlanComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "comment_id" -------------
+	var commentID CommentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "comment_id", ctx.Param("comment_id"), &commentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter comment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPlanComment(ctx, taskID, commentID)
 	return err
 }
 
@@ -4259,6 +4474,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments", wrapper.CreatePlanComment, options.OperationMiddlewares["createPlanComment"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.DeletePlanComment, options.OperationMiddlewares["deletePlanComment"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id/run", wrapper.RunPlanComment, options.OperationMiddlewares["runPlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
@@ -4269,6 +4485,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/send-now", wrapper.SendNow, options.OperationMiddlewares["sendNow"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.DeleteAttachment, options.OperationMiddlewares["deleteAttachment"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.GetAttachment, options.OperationMiddlewares["getAttachment"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
@@ -6072,6 +6292,221 @@ func (response GetAdmissiondefaultApplicationProblemPlusJSONResponse) VisitGetAd
 	return err
 }
 
+type ListAttachmentsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params ListAttachmentsParams
+}
+
+type ListAttachmentsResponseObject interface {
+	VisitListAttachmentsResponse(w http.ResponseWriter) error
+}
+
+type ListAttachments200JSONResponse AttachmentList
+
+func (response ListAttachments200JSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAttachmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAttachmentsdefaultApplicationProblemPlusJSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentRequestObject struct {
+	TaskID      TaskID `json:"task_id"`
+	Params      CreateAttachmentParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateAttachmentResponseObject interface {
+	VisitCreateAttachmentResponse(w http.ResponseWriter) error
+}
+
+type CreateAttachment201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAttachment201JSONResponse struct {
+	Body    Attachment
+	Headers CreateAttachment201ResponseHeaders
+}
+
+func (response CreateAttachment201JSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAttachmentdefaultApplicationProblemPlusJSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type DeleteAttachmentResponseObject interface {
+	VisitDeleteAttachmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteAttachment204Response struct {
+}
+
+func (response DeleteAttachment204Response) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAttachmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type GetAttachmentResponseObject interface {
+	VisitGetAttachmentResponse(w http.ResponseWriter) error
+}
+
+type GetAttachment200ResponseHeaders struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+type GetAttachment200AsteriskResponse struct {
+	Body          io.Reader
+	Headers       GetAttachment200ResponseHeaders
+	ContentType   string
+	ContentLength int64
+}
+
+func (response GetAttachment200AsteriskResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", response.ContentType)
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.Header().Set("Content-Security-Policy", fmt.Sprint(response.Headers.ContentSecurityPolicy))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAttachmentdefaultApplicationProblemPlusJSONResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeliveriesRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListDeliveriesParams
@@ -6582,6 +7017,85 @@ type UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse) VisitUpdatePlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	CommentID CommentID `json:"comment_id"`
+	Body      *RunPlanCommentJSONRequestBody
+}
+
+type RunPlanCommentResponseObject interface {
+	VisitRunPlanCommentResponse(w http.ResponseWriter) error
+}
+
+type RunPlanComment200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type RunPlanComment200JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment200ResponseHeaders
+}
+
+func (response RunPlanComment200JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanComment201ResponseHeaders struct {
+	Location string
+}
+
+type RunPlanComment201JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment201ResponseHeaders
+}
+
+func (response RunPlanComment201JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPlanCommentdefaultApplicationProblemPlusJSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7919,6 +8433,18 @@ type StrictServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx context.Context, request GetAdmissionRequestObject) (GetAdmissionResponseObject, error)
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx context.Context, request ListAttachmentsRequestObject) (ListAttachmentsResponseObject, error)
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx context.Context, request CreateAttachmentRequestObject) (CreateAttachmentResponseObject, error)
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx context.Context, request DeleteAttachmentRequestObject) (DeleteAttachmentResponseObject, error)
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx context.Context, request GetAttachmentRequestObject) (GetAttachmentResponseObject, error)
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
@@ -7946,6 +8472,9 @@ type StrictServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx context.Context, request UpdatePlanCommentRequestObject) (UpdatePlanCommentResponseObject, error)
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx context.Context, request RunPlanCommentRequestObject) (RunPlanCommentResponseObject, error)
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx context.Context, request ListPlanRevisionsRequestObject) (ListPlanRevisionsResponseObject, error)
@@ -9271,6 +9800,113 @@ func (sh *strictHandler) GetAdmission(ctx echo.Context, taskID TaskID, clientID 
 	return nil
 }
 
+// ListAttachments operation middleware
+func (sh *strictHandler) ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error {
+	var request ListAttachmentsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAttachments(ctx.Request().Context(), request.(ListAttachmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAttachments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAttachmentsResponseObject); ok {
+		return validResponse.VisitListAttachmentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAttachment operation middleware
+func (sh *strictHandler) CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error {
+	var request CreateAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAttachment(ctx.Request().Context(), request.(CreateAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAttachmentResponseObject); ok {
+		return validResponse.VisitCreateAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAttachment operation middleware
+func (sh *strictHandler) DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request DeleteAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAttachment(ctx.Request().Context(), request.(DeleteAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAttachmentResponseObject); ok {
+		return validResponse.VisitDeleteAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAttachment operation middleware
+func (sh *strictHandler) GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request GetAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAttachment(ctx.Request().Context(), request.(GetAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAttachmentResponseObject); ok {
+		return validResponse.VisitGetAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeliveries operation middleware
 func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error {
 	var request ListDeliveriesRequestObject
@@ -9589,6 +10225,55 @@ func (sh *strictHandler) UpdatePlanComment(ctx echo.Context, taskID TaskID, comm
 		return err
 	} else if validResponse, ok := response.(UpdatePlanCommentResponseObject); ok {
 		return validResponse.VisitUpdatePlanCommentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RunPlanComment operation middleware
+func (sh *strictHandler) RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error {
+	var request RunPlanCommentRequestObject
+
+	request.TaskID = taskID
+	request.CommentID = commentID
+
+	var body RunPlanCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPlanComment(ctx.Request().Context(), request.(RunPlanCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPlanComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPlanCommentResponseObject); ok {
+		return validResponse.VisitRunPlanCommentResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -10412,336 +11097,364 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39chu5kif6KgjdjWhrpiRLst0fUtzY0LHdpz3T/hjbPX13Ds9VQSxQRKsIsAso0zodjrj/7nts3Aeb",
-	"J9lAZgKFKqLIIiXK9mz/0y2TxcJXIr/zl3/sjfVsrpVQ1uyd/rE3FbwQFfz5/D2/cv8vhBlXcm6lVnun",
-	"e+8sV4VhE10xO5WGGcutOGNWs0vBjFCWXfLxNeOGScvGfCbYg/M3Lw6+3T/cy/Yq8XstK1HsndqqFtme",
-	"GU/FjLtB7M1c7J3uGVtJdbX36VO296IQs7m2QtmDt2Je8hv3s6XZ8BvD7JRbZqeCcWUWomKVmAtuDeOK",
-	"CV6VUlSMFzNpjNSKPTh/dvDdmskIVc/2Tv/mPv575qd2qXUpuIK5/azHHGfQndD7qWBzbqdMT9jCzWvB",
-	"DRtXgltR4E58v/FOvBW2ujk4n1hRLQ/4q7RT9vjkB8ZVwZ4cPcqYEWPtjshqtuDSutGat090NeN273RP",
-	"Kvvt472wOqmsuBIVjPfrr78enNd2KpSVY25F36BHxxmb6oUbiEeP4zJPTvbbIy+v6/85eCt+r4WxBy+K",
-	"9E7Kwu0j0FmFj2Zw0GNelqL6xjC9UGwxFcoR25QXjLMPvHS/UjSNxxvu9qdsb84rPhOWbsG5p5ynpRTK",
-	"vniWnmmYEU6Zq4bk3ASke87RxV62p/jMDTmG913IYkNq6KGD16q8QYqbcsM4uwKaq1huxO95mMLvtahu",
-	"mjlweNem9PEXMdGVWD8FM4NNWT2FS3zZpnN4OuXqSqRO4wUeAJvIUrAxPNZ3AvDl5ifwVM9mPaTgBx/j",
-	"I30D47dbjFxXRicOP1fio70Yw7c5XhnHhq4Ew+3Fu/Dd/iE7Z5ccrkfGdAXXBKhV26moWCndBZOGPT45",
-	"6TsvHGTNzX4mSvlBVDertqigZ3r2yH+9+SY9k5OJSfCsqYBF4qkbd0SCLRwjs1MhK2bFR3vGcqlKqUSO",
-	"XIVfgkR78NOLgxPkJKktKWDAeFL/rRKTvdO9/+thI1wf4rfmIUzvpS4ETPa5squ36fda1IIJ91jGFlM5",
-	"nroDWrt98IPN9+75RzGu3QxWTcnUl/zK7YvwT/dMwj94ER7cfEYvJi+5HU/TXDd3OkpD8CVXqAw4oWuE",
-	"UBmTyljBYeK5+DgXYyuKiw+icow5j1UTmD5qP80CXkwOcPR1c3ylleiZ57miaZ4FSWWsLEunOanCZLHm",
-	"Ig17dPR4yLTcgIPm9rOcSZs4Sytmhs1FhWzC84ceCi/hJfFAhZjwurR7p0+Osr0Z/yhnTmU6OXL/kgr/",
-	"dZzk3C+FMXw1657hIz1URd9uTko0cs+O0LfNprSJp9K1Kkw+fIc22pQ3JVf/jlS5PDP6AvfGEXkG938s",
-	"Z7xkqp5diqpnq4jQN9U3YanL88DPo/15ghSthATOCnqa0hXLYTdyR85X8oNQfZuGe5retSfrN+2dAP1q",
-	"JasSq1Qw+nZzSnrPzfWqYS031z1juq+2GFBfi5ULte6BjCmNlhD8k0lrRDnpm4h7ZIuZ1NXqidRV33a7",
-	"rzYd8JN72My1MgIo8k2lL0sxc3+OtXLWofuTz+elRJPs4Ryf+OffDN6lYVLZvxdG7DBwNuGyrKvGomD5",
-	"WBcC6NtYflkKML6Ms0VBQrv1R4Z0x35LTYOefhg/2mOJrfr50vMJK2vV71vPfoK9oA0CU2h8rfSiFMWV",
-	"oMdg74tCup3i5ZtKz0VlpTupCS+NyPbm0UeOYiyXZUo149Ztpnu9U7p0bZm0Z+BkmAs9L0EUdEgj29O1",
-	"dUrcWoWLNKXX9PinDGk/YcCgHlEJI6oPQE0Z46XRDOwkd51YKbhJzeZTTNR/owGaKTZuBH35mxhbN4lg",
-	"WbqJdDcKpzx0ae51JBbhSMry9WTv9G+rf0wCb+/T37OEamUrrvAzVulFxlRdlsjuHa8XDFi9s7K5umEz",
-	"XQlQHtxT7kL4i7206KrXleP1c4nqmzOfrRVFY8F4v03XH4M7L4zT7CKOPngffvnlxbOeTaDXRT4H5nhZ",
-	"kZF5QHaT24cr4rzzSs/m9tBNyyg+N1Nth0+FLEvzzv8yPS2yHw3jxo15w3glAo12jgpkERjkSoPyMOCY",
-	"OsQcqLEhsmhx0ZkmqXw+F6p4Z7mtVxhlQecDuhILZ5wCFcCvIyr46cXBD0AF5KPbI99aehoNrzinF71s",
-	"bkn7ysli3WVDOsn2jPh9kJci2zNh1ave29qh7t6DuHQjhrclN9laMZvbO2UkF8N3xAv2QY+vJS5UEfw7",
-	"Vyx3OyE0mPcP5fKpGaJ76j18HPzJe0/fPj9///zZXrb38vWzFz++gD+fPf/5OX749vmr85fPnyXpt9/7",
-	"eK6YLGIONZ5qI86AKTlmZeZ8LEBpB07Q8NE5t1ZU7hX/79/OD/6DH/zj6OCHw4vTg7//cZwdn3z/6b+l",
-	"hC6xqGVS42o81dXFpNKzgdeDfmH1wOcvdXGT0BEzzwMuuF1Hgu8lKgDDaduxzItNmEOJPgYrPtrkZOt5",
-	"seFkP/QZhj9WesaOM/bPx3C+okBv/xD/6RKP8eukbe6uJGudb3x2WWRlRgfRWmjyiiAhPYWfbHiHO7TW",
-	"3pXnhbROcdQGXse4xQAMqHNHTrI4dWXQRnVotD3OX8nDbqdcsTyaUj7w3Z6elwX8RIjiko+vz9zkZ9pY",
-	"9u1j9q/yL2jgXZZcXSc14vsj6+U5z3h1LQpywoEv9Zhd3lhni7KTJ9+66a/nqLcjxRVk9qzik/WSomv4",
-	"Fe5XDIIZGK5h12JuQcn6rS6unF5yQ1Y2e/Dm6cHxo/0zd0RTqa4YBa3c0sA+dIqyW4D7wvJrdIt8MTwU",
-	"aWHp43X87FP/lr+YzXW1sYnodhwVMitma3Wn1ul+Ak/kC/zd8dFRmBqvKn6zMdV3SLOhSprj39ct/a0w",
-	"4CLtSsoKPh++SFgdvezT8qJiM2Mz46KzQj+v6JUr1tjjRoXQcO4jXOAIvBAfx0IUosjR2Q0fNo76mbBw",
-	"eU5aen3P1R/rWrn/W215mdaUcOg33hu/AfGlGfL5Riy4G2QYeC/vhjKXBqcLv+IY37rBNmSLzl5xHI5O",
-	"mUkFuRYf+dgyGnmZtw0XNqt2bo1LeEmW+Het2IHmQiwffVl2F2t8tGlcV5VbPDrkpWK6KkQFsYJGDUKK",
-	"VyyXRb68Jf6Vm7K7FBfYUKBX4oNcoVQeBaXSzREdMRg4RTm3P1DF8d7ubci68ZQ3BB6mnTWblz5aZSs+",
-	"XiF90PGxZEq9ngt1/uYFK/S49hH89tuzvY8HV/qAPvzNaHX4li+CMy3bQ422eO/tzM6Zb2yriI9zWQlD",
-	"v2jP+FVw9UjLCi0McCf8ReuInCp+YN0be70/26iRJb8UCYfu89nc3iS8hUmOWYkP+jrsyPL6Mh/ecG+5",
-	"1JViV1oX26/OjPV8rdP4HTzU7yp+3wmyZMxM9UIxrcbpVS50dQ2m+LbXAb0i5FfGNXTe6o+jY4dF9NPa",
-	"7NS9eRb5izqqqbV8PN2MXfm3nYffpjhXkwi1LrPqbMkLveANYa09+LGeXUoligupUvYceVYvpQJb0d0o",
-	"adicV5bpSexVxS+kIgf4s58ppy+QY13DaayeUJuPxLMMYa3UZiit5JiX5GfOyAXMMCHjSljDpE0S4OaM",
-	"Z2W4BpxltVKQXFmIwpl57jOKeMT7RQbR4d2ynmupiqEE+K/u2SXXZjcjwqSDHrWysmz4GFHb3Rz2TBfI",
-	"P9duTBTsGhZLWAp7LYUSMOxG4ZYmtldAVhQtHv3ug44OpLRX/CuRysFqBS8gP7iqpDDglDxGpWITPcjp",
-	"rn2qkNvZyF6NokXeMdSTvFvysUA7RavyBrW6M1YJ+MMpguKjTyGTFm7/dxl79rOz/TOMAwtVMKUX7MrJ",
-	"40tR6gU7TrGJfrUJAlq1u6w9m+i95mhF0Rnibxi/4k4hN3SCEKJaSIOc6vjkDllVmGbaEdeaaGqO7me7",
-	"n+XOYoLcskrwsryB4J+koJ9dEafv3s13loL0G+nJrYBLQi2pK9BKGMcwCTOWV1YUSzf6brb3C/Vng3jI",
-	"IiOilewTJ1/jiUV8oZHBMS/xzDprqUIpttcTyeoqIN370772DccPgnhbT3tCDds6/Lm81atG/FeS0e1j",
-	"/kkvogRWLBKB+pHY/1PICq0t3JJo95JeHz/iz9KkVueFykZqa0q2RInWPSmpnSxs9wNIlyPllbIJSm7s",
-	"AKna3W6YfnsWq/b/daM0JEQ/9wqc4bJglwIOQk9IgfQHYeoxeu/cTeSyhD9qBbk6K4/irTC6rNOSlsaf",
-	"i8pohZlTWDVBL/ZqZIsi8L2iaG7KyvHf2XTtCihyEf1hHm48Erl8YBwjqg8wJHFT/DvSlpqbeuF3JaLV",
-	"5lK7T7kaixJ3sJBmzKuij5zlZPKSNJjU5SFfjDQYkHjwk8/e9Ut49+r8zbufXr/fy/benL9/+tNetvfL",
-	"q3e/vHnz+u37nhBzk5gehawxHd6RnFY9243eaW6S5wze4Er8Bm7JPGOL6U3Ly1tydX1Bvl6fQysVFPF4",
-	"l6//J4Y6og9ksWpCad+7XFNpJJqYD9WvZUw03gwqM1rhy/D7MMChD48OThOBH63MEunPD4l/m76Lze3n",
-	"uANnlFDktmQiK2OZXegmDjbjN2yiqythO+yiycfhZSV4cXMxd5dIofNeTUo5Rj8EkkTyBJ9jOkwv9YOG",
-	"oyt0OlNlAYP0ntZM9GxeCttmXM0VTA7s35YqbgJ7t1MB4fOLmbMeZz6DnFeC2ak2IviKp7JEs4rloI1d",
-	"eA3BiN9zNqqPjh6NsU6K/ef//F8jlQtVtJ+BGpT9w5FaDhpCiYWlXJP1XhA3l06i3BCdszOjXl+kLIW7",
-	"JlWtDNQYIRlxNq64mcIyHqXNoJ6ZR2YRHPEqP2g09n14P+e8clu/yqsAkXGf2mbRg1mrglnd8i7gV25z",
-	"vr1Dy4fmt/lZ0w+t1uXFmJdlcmmw5xN3wqwUV3x8g1WXP704eLI/yGGwdBM2H2MLIiJraAN7ZRh/DrzD",
-	"8+jNrTqtyztJGUp6jptoyhJVpA88Rd8J9pHFDIgWEfYsdcjLrKR1KNE1X2vZhD3fLouoxTjTQd8nR0eQ",
-	"xWLSPtUteektWcydXWHvX0dnRiHcHbOiOGPHziB7cnyyYu2eWpM+H/cecJJoXfq3rdjJbkA7SY0JyoM5",
-	"rCSMu7AHG63gqzUIwxK2SYsYyP+80tad4wq9tMsz+4y1WM9Dc+2MObK9rC3LnREr1VUOatdEKl7GWiB9",
-	"izbZpvrgj1KURVRytEGWhNMXMQ9sUWn3X6f8cQ9jQBgJ+6mcgJTV9w7KjDIQheIjdwtxZhVucp6xnExP",
-	"96dbhft/5UxE+EDri1Krqzx5jydujcsj/su716/YXDvBWSF7uBRXUhnSYh86m829/CHU9MFfc26nuVP5",
-	"ciooSg8YFaosb5mzFIQaY2W2rq1TtSn/wJmD63kHLifDfWwGS1Hfj7IUmKidngsZ2XoCSsdEugOAXECv",
-	"0FVirp3YIhOoI12c3nvRG81Dy9ib6fkghQldt3f7TgJB8FJwZdSlSWrfLp4oJ5MQl1lXIo8V8vQjjSTQ",
-	"Xz8CpadURF0K/gGCMwbTLR0VRRX8ywEhGKJW/AOXsFcX1UpvRuRHye84pllKJcwFxFNX5Xoo7W4flMuZ",
-	"LbVgHMlJarvzsdrKy60DMP72UQAmXMHMS1ij62osmtrfT9meLosLKEZdVvRMeEdGvI3qMIYdrq4KJ3LS",
-	"8WQIJjJJwSKaeAZxL3Y0MBY4T8MKIC2Cb2/YROE9F7aq1ZjTmSdio+v2KMnR3a8urkUid/KVW18pjSjg",
-	"Cn6/n/w9HtjFho4M+lULW6LfgLRN6A5xg+4wwIgT2dwMoB8O4b3v4FHPe7ta/YZKY9ENUXkiznzFdjjR",
-	"6Oq0ZUXMzpckU9aRfp6Kl6mwn/t2WH+bOXYZWGdLUmfS3u4U0aVJqiXpVqsRL9TGqbQpHQO40KW2U2Zk",
-	"IQw40ZzaUSs5kaJgsIfe58/O0YyYidklpGvWVBiK2DVJh2FXM9lC8didXrFSBkac6IzVjq34ZLAbNuYK",
-	"UrMFboIokgw2JBAf3YGYvO/p9IuxX1uSKwt1Q4993c0w+TDoaHuFRJOI1hLLTR3Q454qoGWO1uONWeGR",
-	"WPIhLLGs1OX9SfASV9Nn83pDUl8nTMThpu5P0lidSqyccnMxS+KpNcotpZ65x1CbEAzj4wQL4+G+0vpt",
-	"yY1Nu1ep6JW4ZMaI0JtIhlTjsi56aLdX0xvuWqFdibKnk/6Vyx7EOfCv4Jdt/4ouC0KpOetDLtjWfbyh",
-	"lO9SSCyQwnZlDRW0Vxwd3gqietlnUZ+zSi8Il6VJbfSgZzFEHoQ7S0jjTPkkAt+/g7RSN+oFjZpWm/VC",
-	"sUtIvXNaCZVQtAJqQUI38RQw+BwHMVCCx2aiogI9xwoGpxZGToEENQ7X7WbC8oLbtcAzL/1zjlB0KdY/",
-	"D2f91j3qyJEraeU/VtnGv/zz0dHREWTfAUTC2LFl1U4TjrhFklFgZhZkZQVmocQHAFt1cq+bMDmQX2yu",
-	"MtupVNeO9IYIqg3V5OgHwznYe63Lp7wsU9QSpendjaUxRJsiAvHq1F3EjtpaNARsgFRpQnG+XDif1mYu",
-	"qedNTly4JzEt9+e3ddhHiilCYaLp18QH1eMtewPpS7gDkKmyXBoEGHOO66zyLEIOaT3znMzNiyMnc7Kc",
-	"jICN3YmIvbrs/9vYhzj4RVsr+L3adKTvQDik2ZugmPQxra/etRhte9e/uLTz/zW9hMNtG1AAANjb2CDc",
-	"U8kPVvKyvLmolannaI+sQiCiSh/M+/K2G1R1pc+2xzEXnWTjnRvijRv+moTDbqVPrsdjNVzIIVdDH9Sy",
-	"oEtYXuQ7SvuNgs8m9iClj2tDJ5Bf198HcOa7iAwvcfuvNkDcOuFla3hzPW1Dn2a39pf8cc246UlvYvfs",
-	"2q750zb40zb40zb4jLbBChaBGHsb5r1s7M3y0NaqDUXzhACgPTLNGvkZhl27nr4k96EOv4AZObgscTPg",
-	"mi7o4jrNoQGgWen1arZ5s/PstXnOg7P8pfzLWZzvT0GUu6mn7jq+NvRHdcnq+CgFcfTFSaGYK6/Y9i2i",
-	"AlH2ogzZ92SqmQY6bX0a4y3YeueWr+Dyd6U1tXh49wK5PV9xZbbJ/ht2a3oyvTansIHkQrpxJWYaLfJh",
-	"qnHfxrwluvbBntpAvwVujDSWE+IUJjbfGCtmyWzB+GSidzWYuYHWoJ7KyrHoeU+zbRuA17BJJQTDpYHu",
-	"28KtYtxE6BH/8u71q4wVYm6n7PjbQ5b/8YlangDz8wqc21CsbcE2A1jaAiVn3IwUxDkXgMNROQNNYbR5",
-	"E7yc6NsDcy3nB3qOyz2g3ENcLLVISMDpfCYVfsPU/t0VSaM8KRhtxNb10k19QKOwbVdu7A7qbQQvtcsD",
-	"2xD1ahNMtl6QtWhXwk6tSRGJt8SJi+VtAQGVyPuV/2iKyDY44W328habE8HNwTo22pC7cMQsbfBX64hx",
-	"K3nHP4i7ktIveXVd6IVqUkKOe+V1CrtweZvoy3anJYCF+2Eovomu5lOuRLEGLsYD9LEFxH4JYRby2lHn",
-	"E4W0pAMUMIPvtsWQWQkc2jlKv9fJ46vkjFc31Jrm6VTL8aZH2XZ8dIW8N92IRh3bJvKc6Go5seEWLoX+",
-	"zIX0wrepknj741P2w+Mn3zHq2tK0WMFMX1I6wEzNqXbiQhZ5u3sbG+tCRK0QSmmsKNyGJOJoY1un0nVX",
-	"4pYCrk+OkFsXUE7BK6itWHj4HV2XBSFYDGHOAyJVtKFPfbCqB4yrVTQBV5L60HDLrGaFRja2wNQXCG0c",
-	"sleg3a0trUDvO6AeXUBdhenbt9Ds8sLXeFOcxh+h9vD6WP6C9Wbw8giRPtzbHudWw8tFVemqdzYADwCB",
-	"wwss9MkzJgDrwZPZBJJGoiKcgbZ4VA6UmFXpIXEH8B2Ez/0UNU9LrwXAIy4mdVnm2bb0aRgvS70YnMY1",
-	"J1V7WKo+KOYJdDGYPqLjoI5KJAEI4YivIM3K9Ky13WTmyG0vVrFMmkfnyc6U8FvPXIfljN2uNLsznwAb",
-	"NWzPSb5QwV3f3veuWdrQuHnz7W8WgRgsgyf9b/B432yR0Nvngs0vPa0cDkfY+KUJuTc4G4386FFseFmD",
-	"tp3HfbDS8ds7BBXD5fsXRskCtAlxHcsuySU9g0AqOL78hxjEqdzEazWRSpqp09nEWMi5NURkfHD/hZ30",
-	"UIpZEz3dIbxUh6WeuzK0qVKMI7BMez+9f/+G4QOHaSRlaUvRh6hYQFrwQldFj5MzWeOe15U6veJWTHVt",
-	"xCnJxlNEI3Evhb9EPqARDtX+wxyj4v8AXEbVmNENXKFDPk2WwELeFHbbgwVjk2fszJd5le/yJtrE4IDj",
-	"paM0UVzQ+ABgFbcsL5AYL2VRALyu0vYCVIQWxG78KXZPbH3CzXXrA3+fWg/VVfsDIML4A49w3frQi/34",
-	"M+zwG38SWibHHzaaWevTAAXX+tgXBbXGCcUw8adRLKPzBjvVBXxEOkd07EEzgQMIWR4XM1FI7tNDptqA",
-	"PVgbUXTg9cItDZ83/0zLOjjLi86X0dlEvC761IfCW9sXgRc1nC78oxkP/w1u1HBKEYxYc2zOeA0DK7dn",
-	"i3gQ6DR4UWog13C0MQpZ67zjL4AUeTWeygBd5k97XHI5E+1zbUrk4YfRHMJuNh8BBUf/9iQTfdS8Ofqw",
-	"uUbRh0uKekTrbRUX7biWeusIi1uBD8IT4DBWvLwA8wBveXy8VlduqnBwKcf7GxhhOyyRZotlykzywYvj",
-	"o8HWRjsotISXPRwSJPQOW4UufR57h4bGQIPDaEkvGa6NbBcmCsDJ28C2bIpUbDWC+oK/QdqMCT6eBqj3",
-	"u/Y2dQCMu1VW11GZlUXt44wBTfYcV6dRpqzEEkNMZx8SordjCt+Yro0EZvvj/YFDdz1oSyScUgf+zZsX",
-	"y0cTqZbEBaUwrZbP7ZYccbf8zsWtrXYcsD9HyjcAiQbilWBTDo0pdd2z12M+52NpE0XRvyQnbxES02/v",
-	"jN+wS8GcBIWtfjLUt+oEjBR3g3aKsqy/V0grBuV9PGi0AYzz4D4hd1lV1Zl0dBJZc9rNPvVS3jlx/009",
-	"8UjbOItdMOd1HYhuzxrvnvVs4EGHvX/utKSdZCvQFlIVJQI0EOEuproU/b7QzaIjvlDNLaQdKtkmRNtE",
-	"Gpdm0buHrx3z23D7UDtNajDP0YFKzJBw3OH5sJvIbhfcVzvfQs3prL+ZV+9yi69Ke9sdexiqu/2pdf2X",
-	"17oiuarGvMK+NncFwxO9EvlbnFg6q41lxsqyZFP+QRz2aYDhGqSu9Vt0Gq5pLIG44cFOR3JZeIbLzTVG",
-	"AiFE4jGchTMUHftyFAU2C2zs9/tnjDMrZ+jaq8uSccNKra5GCp3QmBZVyAJbfTSVako0bbhkgZX60BgW",
-	"6DUFwhFBiFOSxnZwtbtrzBRcCreaX0DYu91bBjeJSifr+s4Lt5rD19I/ytSztbkVbVYLNY7hCvlXwKU4",
-	"uau2PBs1tjrroK67uzyvatWDQPV1NLcKmP+3IsM/W2R9tS2yOo0ibkUGpInf7h1/tuy605ZdJvaF3nm/",
-	"KS/mmOIzxwe/wkZhtyHWr6PbmA/13Gqpf7Ys+7Nl2f8xLct6eGefJtuSfO371jFZsiUjKymB29ZBm1l1",
-	"zJeOCpc2WiFwS/lDG/qheoGHpzdkNVzJD0KxSz6+PgOrdi70vBQ9lW3JzsWvfSam2zewVAbkd8Cr0ssN",
-	"r1nO4S+ibsJDQxAY9m73vB7GAPGuLjHAf6kLwgEDCVrq8XVo9cQtv+ROCrx+A11p+nftTQV1Zp2dO0OF",
-	"A9yfASVm/XaGfWkaOi8tu3+zt6QtHMGIsVYpF+ejo643KSSmPqL65VWN91Nz1eWHre9B3DpuCOlEzeYS",
-	"VcX+q+Sm6rJ092m7mTo2mC61fh8aZ7UAq52GuRoJ9HittAiDrl5Puji8F83nJ71gM65uGvTHxfByozvA",
-	"mDxltaI0mm1EaIMCs7J4/C0kKi3tympQwpctLMHGN9HpN3VnmDFAN347N9z9IY//V4aZN0MoG/r4maHB",
-	"6SH6MdBVUI59g7hVkwlN5CIwSxl14Rk4u9qI6iLqqTFMWAZIhvUQ+3ouFECvRXVG4F+HjoGomzdtAgdk",
-	"wi517PDEHhFyZ10trNRmcxtNeDUu1FrMQDi9dCFijM+77JnYrEwRmc8Xj3LbU7rYg1Hbu589PRybhj0e",
-	"lx9CKBWU5MQpPOSzMNQzEX6iq6bhz7o2P6kUv3djnWz3xUrxQZRnGBGa6rIw5E8CfxCQuPRde45anVYJ",
-	"KgDdxZQxmm6M+06o4pVebKdorIjMgw+M4vKU1eKDp1HQFDsmdXS8W4WyQyrCujShvP1A3s4U2jw5gjI9",
-	"qzoVHDwvjSbRTJ1CsRXlYirHU6iFgpCg2yCr59vlr/StPHUV3gllX+nFF2odYSkEWCH5Gftt97YSNnP0",
-	"wRV3429lQaV33KSxBzZsMLK71MAdAlMsR/o710OB8xMi1lhXi5WR7qTQN/5DuknLkGAS7byPJfUbBdjq",
-	"lkgL2H9ojuPtA2C93jY4Y0dDhVuqg06iDWpvn9EZl6qpuborl+P9ZVJuk4G9qS83XYv0vInYLh3THfhg",
-	"mwoCD3q6RdubxrlK3tZUN9R2Q1MqauoM36ieUU5p5/K19NnltNQNMFU8nsDnaXN6txHnDpPYuklxDxUO",
-	"W9IyMfWBTaU7lnRoC9a94uD+lfYlEV1u1F1pHAs6a3iiXWhIn0JwYlJNmqo2qSJjyP0pC3HhCLxH+zR3",
-	"hbbiBexXC7JCC9gmwXhnSsF2jHv7O/Cpf1/eOl1gU/vEq8T3kWrYWAurltFjf1JP2XDtfEPZ5tpNKyHS",
-	"3WSJZ/uO1SjxG9tTFigquLSAmaGrC6nmtd2u+2yEj7wCtpxUBmmWW9xB57Cod+43rbLYl+cvXu1le+9+",
-	"+cv5X5+/ep+cwnvHTZb1aF9amHSJUFVoUu/zao6eEfJIW+FxzMtNGjMwnMH9/N8PBqs+2ySBRZO7lTqz",
-	"QWPuAZgVr3YNPxH4xp3qZVtW78h2mTXqaaR1xfuS7UU1rYltbJHeZvqVo/OtlKuVFHTeQmAcmph/aw1o",
-	"bbv1OzgzHLpvK+9CyQDW89VqGG72W6kXK1nrBtSWTgnYkmBSQhau/9Kr3v74lD169OiHjP3y/mnGZnJc",
-	"aYo5Zyz/jxxdqB2WHudGLYsg72TqFHptzOzbXrM+histK7QwUGOHv+id6l02fuaXqcKajURQJT7o67Aj",
-	"yfVRvFIadqV1sf3CjPeir9RV4aE7ExA45pKgwJ3rcPvoqFv7krypjr624v1tghpCgj3HvKSur83tuecD",
-	"wOF6d+9O2D1c86+X33tM8E3Z/VU9S8eJ34uPNu7j2gfamdIfX8/577WgHlWTgUjois+2dqeYeua0sYRG",
-	"mbrKMFIWLT65o3WVYPvQT2AAi/MpGbtm3CEQdRGSGPuNNaNnAtIcFhyrbqKKQmP1HGvK+LVo6teclgiZ",
-	"6U0y+ooqv+GdxzG/dgPWNcg94c6MfBPre4WQ+zS1g60JZs2h99HJVux7A16YHPROuJ4j8q+X6dXVVj60",
-	"QbT0PKTTJJosi975rHH6QEDYe3x4WbLL2jYZBWmnTyq3YLATB2gokW/gPs9YqReiYmNuAMCNWlckdWQy",
-	"94eZ98vwh8mU4sYHRg3vgPc4LgU1bY7vxPtwWZubKP268W+6eYlq5vYtGOHp3fj3Jo++o87zOb+UpUza",
-	"1b4oTzp+WH2AHVOs0OxS3Ggqw8VUywqzrzcDk0VvVH/pkwyFM5e1LC0VkuiK5ZRF3gMRCYS8Gi1CiYUw",
-	"ls3kVRWKRvtz4JZdXtHLV1/pGLQeVrs0v6x9Bqn79avXI+/CHBsurLxiMlyzWIM+H9axldxI60ltGzpj",
-	"tZK/12J95AjetnKSdyFnmpP7SoUNaDnjupL25p1bE3VNELwSVYq9QmqKm+9fPb5lk7xF8NeO4bJf3v58",
-	"6O8CaFX4xjD+1Nr53qdPoOlNEkXfzetRqLBLYRdCKDLeQKMba4gHYc7iKVxxIeao/02EKC75+No/v6ik",
-	"FW5DucIffGMAbCKD8mxrRgrrow0zGmMhmL5BJTKsEnw8FSb8nImPfGzLG0gBw2LHZvBKjHUFOXcLX/WM",
-	"k/TgBrIaqZBtibAHhV4oXw49kaWHXfeJ2yM1Uu8doy70GJR7H5gYa2UrPrZnFKYANu6GgbbtUNsE0vdK",
-	"KFFxgG+v9IxJe8heFEJZOZFONJp6PGXcMDhLKIRkVV0KM1I+T0kYeaVgHgfsn/7pR13N/umfSKJm+LP9",
-	"U+h/4wggN4pfiwsngPOM/fL+x4PvD5njUBiz894s9+gv758itkTs00Lg7f/ID9lrJeCtI8UISHgOHRBB",
-	"pW3suO+dHUeJN4VwN7XyyB6PTuA7RGoPmcpuGlJdgV58xi61ncJHRlgr1ZXZP3QDnjMwK3y+pBPl2OFn",
-	"yg0r6nkJKKcejD1jtuKydDRJzEoqQGLEDXC8a87d9WSmrip9xa0wTty5N8M83JCFEHPojswV+/ax++7x",
-	"0RHLl7BW8zNINfJTW4iyPMAnQPVaVFpdwa9PTlLA7bjlQONuVI/f7o4OMeDzQ/YLSuGmXYAqGElm9nsN",
-	"qEW84jNhfQMjICJ6lTlkL1Ce4ndwX5hGBmG/fUz7G9bFZIGcY87t1BP346PH2DnYsGup3C1wtIeNyD31",
-	"PdqH98OOu4dpryHDycgPIkMgkiIg+TJUWVURgdvmf33+nj38cPwQQC/d4l8h/gCTxk00NBR2V3TiLg91",
-	"+JSGEaYqvN+dRovjuGFCB9DLG/bLP//444/PwrPEAeBZWt2PCL0b1vd4P1yZuKODwRPkHrs3H+tC5IcM",
-	"4aSor7YvKm8Db2dRzfM3sDx3ot5LO3OGh/vN384P/oMf/OPo4IfDi4O//3GcHZ98/ymnWULvZD/FJ/un",
-	"wBgh9kLk4uZ1Y5rSkzOWO/mVxztWq1IYE/Uz8PAwbkXhsE1z1t/hXkRNtPAh1DfCY9/v+w04OTqmZs8/",
-	"6zFcALo3tHkRvglx/Y9uvKYDhnGckGpAgx1xcnTkdg1kENW/E1xFhr/EVED/s8dHP9A8z8djYcI0T44c",
-	"NcFfsIMMhSTJWMdi3EzBRwjo6bURVc4QRhptq/jfkB+dn7H840HAnj6AH+duso6l41Y7Td6tJWoDz801",
-	"5MgcMmcRwO6WAPxYWyMLrEKAWX1jWHB6spBXKgrAkp94lB6lrRsS9hIxeko5FsqIRs3bO587gcp+xi/Y",
-	"yeHRXrZXVyXpBub04cPFYnHI4bFDXV09pHeYhz+/ePr81bvnB+43TfClURmi6tjTvaPDY3xMz4Xic7l3",
-	"uvfo8OjwEXXRBnXn4VTw0k7/4f6+EqncZ8V4KTnwl/yhM8/+kUPC7vFjUHtEAYjleHAoE9HMDFv8otg7",
-	"de/+CUbC+tq5dstxo50cHXVA9vgchYvU6uFvZGii0rlOJaURQLfqwox4sP9CTDgVsaVeFeb2MDTliPTE",
-	"vdO//T3yTO69MNTrQTvidhv1Qfx39gA2bB9SA68M+BdCh78lCt073VNaoUsCt7f3KFDHtLoGJrWUQb3x",
-	"gfwsPwgljPmvfyRbHMVM2EqOTe9hvKnApyFqgz5x8dFXzsNhfO/OQjOIzpDyBqc31o4XgR7qWXDvoZ2B",
-	"NwWUspHyTSkd3+QovhUC0ToVQS+oUeLSIb+kdaw9Y7eKh/OSy87pdk2tT+nqLhjl7o/zreAFSUm/jk1P",
-	"krjfoSfcnrs1/N48JbvjXwz4OHZ2d/w46U2PDKKdbXtsdHEDBsAtDuCGz8o7PYD/4V640QH4KWxE3p9h",
-	"p//H+cuft9jpSvDiZoUsd7pOLDcyx4/mvALOYhjuSsCbBTtB62vjFGRQ65x1j6UdtTKN0Hly9IjlcY8X",
-	"UAVHKn8rbHVzcO5M07yVK+BTHZ0NaKyez+nvllBzStaC3/QLtTTHczsqP6tcG3N194TylKvg55BjgY51",
-	"sojNNhLuw/FDUJwfksfePPyjiaZ9ehjXPiep6b23Ecjg4KaxJVe/Ms8gGQHdTI1S/eCnFwcn3yauvJN2",
-	"VF1szs05VENClj9Z4L2JwM0jWCdr9j5la5+kkXw3tbXP/wVrVgc8CRdhyIPP5GRiIHN5dwQsjdXVTYqC",
-	"z8ER6z2zU3zwTgi6ca/+7e+f0nKehkMM1gBSG5E3PdBH31gr+2lT8qD8bsgXp8vRBKMe/hH6osji0xr9",
-	"nLCFDTKrQ3Dk5Mt9dPKkZHvWwLjs7OSb4s+0Ltc0Ntj9iXMWA9fQCUdRwJ5DhgLpjc/YL3zIIT+McJ4g",
-	"UrL9SICplSCXd8LakvzqHmMqwiCuCAFYmwAS6iQieSEzNtULoDddEnKwNEwWYjbXjkROWW7qse/l+CD4",
-	"4UdqCrDD6DOH0DUAFGpFiJsonyE9Yj9jufeZPkB4C6a0ReY9FpXlUkXvEaowDJ93v/SBTBh8pMLCLgXa",
-	"QHkHNyvvedUhOyeXLkp/cAv/wPKmmVGeRXQUqjlGCn1lzd7Cz9IdjvKULhGRQOtegsj9iy5u7uxKnjcj",
-	"+VL+T+2gFnWs/+xMIXROxEj+TjnEO36DruJLAbggAOSwFb8gJIVPay890sOOLvxTZ+4XTM6gOZkV5U0M",
-	"dYJBuAaQjQJicGtP0WMA3nuKjKKWF9DDzZx819IiNuVIPXj288HJPoaRAGKXj8E9MZ6KMdkBlptrdInH",
-	"9VC6A68UXKAhuAZ3L0PfPbxppNogvkxO2unFGar8xufLuDfN+LVolRhFOBzQrNlAtRI14YlxsMeVNmak",
-	"SNT6RLbAKJxuCYm0RYtnjFSXaWDIDfwwHe7QcIasix6y4IZK2+En3Q5v7geK+aT7kYICJHiy1UMtzXFw",
-	"1F1zGxzlM3EaGj2pePpNP4tvBLUtWr4V1LhhpzzoqaM0igJ7AebUN74jDkTZRjviQH9p2I1fBYBlnAL8",
-	"o9vcnFKx8gxtO6Dps+UbiLYbXlBSPxBXJ6BZ5siB4F5CbFra3jvGkFedMR5u8EilrnBL7COMQdINQNu4",
-	"44vUAeb8U2Tv/VVCaXmE0QKUtaOrAnCQO7oq52wuKqMV9r5vqR4NiFRXhW1BYntC9+qz+0GMHuueFmof",
-	"0v4ge3uk3AUkrNicSXvqL5XHj8Wf4H3jTIlFC6TphlHGjUDUqwbvA3V+jFRkrJTqWhSY+LHgNwYv6vEJ",
-	"SFC80j71yGn67ofYxypiACSgwf0DUNidaLB7VQOd7eQ9BoaxM4o0I7VSG2fvNaNFM14afYqXv925PtVd",
-	"mj3Ifd5ovp+N1LJ4DrVPQao3Al1XHismGyKuiQJ3zmVasKd/chmynJ2a5XNyGpToTZ0IxGUmshQHRMMP",
-	"/6Ci31XOnl+Dmwfu1MInD3B0npViYt2s0Kn5eJ/8QMkex2lXUATnucPjjUFD0weMs70fZ5DbnoA+oBi1",
-	"Qx7o+dvOKYSLj11CmAfVe/DOnKJ0acjHg8ehX103D2usa2UhzS2k9iEbhhxDkCuYxoVJhP1hepjPDomA",
-	"RughANyPHRPAz9L4vFMYD45fV2MxOLDRus4+0vDwjwaE/tPmmgKFAryi4OtSOppCnPsFoa2bVu6Xk4fX",
-	"Ul2dMswCq8QsgNn57zLKm3JPYNKgTxSjLLNDlvvuevlIkTAzrWw2SGW7FjeEO+L+ihNj9ULR5ND2vsGe",
-	"n96wwrQsx6iQGoBWMWd47pSMQyexH7tZdPq5O3u3NNpDncUwryBYNTg9nBaYEqEIovAyYLLuQoDS27Gs",
-	"6J7FZwDF7cubwO26R+H5vJC2OajoeoWA3zC9PBnia9DA062eoibLFbbiM+QQji3HLHLaAmZfj6+4aS+G",
-	"aedE35XghVMGUa/9Yf+QvSEtOXQdguceQJr5pSjRuey7tyrfwUezoklKDwquxLYiiJ71jQkBKxD0T5LW",
-	"KO7IuxDK6lDb4+W9eoZa6I5JAUdp/Fsxr6XTXSdskyISGIWnih5G4ZVviPMh84siwcCMTtLysHcf7+7W",
-	"BjSy9K0NUI73oRNtfzbbR0C3k3VZIs+5EV+Qq5qDKcqXCsABj9mKnClI9QCx5VYzUj7ZN2OiNII9PnrE",
-	"8omuLmVRAL4sH1v5QaBdabzuOKmEKG8ylofqyjyKZUGBRSixjCo0T0eqFPyD4xR2KmbB55Q0NMH5jN1V",
-	"WGNzggkde4ttXSlnJOD3GNly/IM83SMVQbUHf/ZPLw6Oj/aj0hrgOMTEPOPEpt3karksCdXzaP+QvcOk",
-	"QZZ7ZLmcLfi1MCNFMGIElmvwJ4/2+yVzfNnuXjK3QPPuWTIPu+P3KZnRFLnFlV8lmWM/GjU42lwf7vCI",
-	"pOPsr9Irt1PHwNrBpG9MAssQjCds9K0nzKfRZr5QoeKq0LMoAsUx/sT0JER0yMDK2QMomnx0dJSxdvsZ",
-	"cC67EenHl6UeXxs0OaDSybGXzOMXf5zL6qYpTKQNY1fCKcYjpcTC56KhCzrUzFgNqIzO9M8SsPN0651N",
-	"6BhhdEH1ZAKeQJpk5EE9ZSdHjw9HiqA9vVsSOInSC/faBgiSSj5a72VWax8jG6nzJjiF4Hiey7X9XW72",
-	"gWv5ZfRyQ3QHwj5SuIbQyNJeM7eZu/eaxY2NPhF32REziXtWJRgKTabAbQoBjTZEOdC20lis56gR2E1S",
-	"PYyoja7RPbAnWkRzK+4iFJ/mVbE3bmX+4Qy76JTSWM9p0FUd2DdFrJuS05jXYIW/M3B5xaGadc6vvNby",
-	"3f4hexGKTU09A4YDLRw8PZMM5uwKyn8mk0MG7j7ymWDcULob6GFzYIDUrXBLaJxxZuP8xsHpik+xHvrL",
-	"yELsdi6CwvSVKYl04kQc96GCL9qQykHZnbU6OO3aT5lIUNwyb7ed3unhIuhXIIPgK21CJx4nlkAucobV",
-	"9CCxuRmTKAfo/YyJj2Mxtyjrcqt1mYfXjpSBG1IJqBy/FFOpfF1H5DCSxtSCysTBr3XIcmjiEiT7k6OM",
-	"PaH+TkKC2egzZva9wxVyZdwuj1R4u4YPmpYAOdxQ/9aTo6Pw66iJmLGCF2dNoxwwHDhms2NhLxXaBpfa",
-	"pRgprm68g/iQYalCIcfgI4iKhh+EhaHExvlkzWAkyGE0rP18fHLizAs4PewnQ4bUSB1nR0dHYeqg6mh1",
-	"JSpqgePuqlQ15vm14Bagqv05H0/DQfjC2WXHh2UlhONPfcmRo31dFU5FyCgyCQXcWpeYU+N5bUb0hDTX",
-	"AADEfaogIcEdhrTIVdv365CdW1vJy9oSrvnlDXl9gP+rayzSrmCuGeVFXd4wK2dipJxF9ci9/KcXB99m",
-	"wKSP6J8nT/bDrvq1t0vr9aRh4mceIEbasDHgvnLH5fQv4PRcFSOVux9daEQlPmXOnslJqYWvzP+ttHJU",
-	"VZa0MTNW6BAw6pERL5umVX8mwP9XT4DfPP39Tnw/SbsuoNE0osJfE4SZyJCSK58CAJT8w/4hiocmsbFW",
-	"hag6RqEzxrJwh6743GR4ifAegysJ8gyivINceiyHUK2uK3kFBouvP8fkiXnJb8CkEW58EmUKOiujyVVR",
-	"g8szKlxqF7E3WuUlt9jwCQwhHwoZazUp5djmhyyn3zhG7mM7Xm54aMKcGjDEMIzZSIHEvHBs88ItbAlg",
-	"MWO544P0Nl0WF/TPuK1EFoWJwjeI3su4YWOutJJjXiKWx0gVYm6n7PjbZu97Q0dNgMjjP6iBy/UZ3wgA",
-	"4QSkE5bVtWkpALnhSlr5D1HkZ2gZIdokJd+0QsM2yh2lz/JfXr375c2b12/fP3+WA+k5/f3c7St2ns5j",
-	"V3PUHwOc1fBM46mmxaYdYxgPi/jwDmNW5zDWZwpa4eDU9DXBJn9t52aLSIvI/AkGUwvBgWCjdsxJcdqN",
-	"HgcF00168h1HvJpQs2ciu3Gr/ayv3MUtbyhDiVxX4fqA0pv7Nr45oxQtWTFVE4ZNgA9p2GnmYZnaqh4E",
-	"xqa8GCnDP4gC/fx0opF8goAZxMHgwj1u+8Fwnug6hWKOukpavn7fdnyjuk2Z7/lOdXooJ65TX7PknV6W",
-	"9/xaUPJvkzi4y+tS+UYwu/I8Sxu4fN5uHJMHYscsxJww/fJD9qKJyFDExj0aWSfu8oSQUcYANi0KZkeN",
-	"eTaMYzsbIKj/HmqNDPNWVQbFskcKXIhNtQWADS2FnQiyK+/poZNDceVMY4FGbx1D8ACPYJq97t9WyQPr",
-	"rXjY0Els7yX4hJ2Jduwf/vKCTe8sr2K3lv6AGIUDA07D7jqanKscuOR+wiczhACIPE/c+5aCs4naz4Yq",
-	"25bcWnIZkP9DGsY7HqF67lM+sO+xEmcN4+12oGYTXc3ATqhDarUEvbgZA66dsbIsER0BqyXdgI2L+kbY",
-	"01YSqAG7CJu4eOZUSiW8Mwpkdl2Wt/Mrk+m/ZBV2ghTwFHhw4GUApL13ugd4dx4I1b0wxnrFUyUiPT7K",
-	"9mb8o5zVs73TJ+4fUuE/jlMdoe/QsXAP/oKmn/dKjwFS8n05C3C0z+YrWHn7vZPvoBGj/Um1ZeHYAFy2",
-	"bhAmSdLPm3fuPFKyS6oK61hPWc023kcuLlCX42ONiHAK/RX1qvMkFp3tvXukqJ6WXNpkiPjJLlfWAtvG",
-	"GDxC0OhKFKchdRDjruhRkGXxjekoWaow6Ec+3kdFBh5D0ZJ7Ws+bohIQYzQpiCFKADUMeUzJFLkzxkcq",
-	"p/6lTerySt/FckZu475g5zRNOEqnw4UDYxDVsnImspGiOf3gFEb6/iIg2FM60iH7lXxEqQkSvTiNl3RY",
-	"3XLvkLk4rqsKYAgioRlHHJyJS1vUEc+Uh+wYw08vDr7dPwzTaDvOnNxFX2XkOYNo1Eh5H2bG8qaFbR7n",
-	"o4E8F3OwC7BkueNiBK8jJLihVzHrblvwBnpY0ZFyojqA8H+fdCrBUIEZ7EjjDe8nkPJ7NoGb5fWowWET",
-	"qVrcqXJ4jal9PJwA7cxZ8DN7oGhMlzi+v/k6Ey3M2cmpqeAFMLg/9jzoat8g9OjD8ByNsWt9391RVBea",
-	"Lr/DmfkgtR8M6LsT9e/hdV+1lA+9XVYHm9xC70u2o5ejR3G8lwzjpEyPreGAFOMl0Vmck+ZEwqoE3V5v",
-	"wxKHJyCJdSweYgRL3J0NZe7Ql2c3fD3qV7RjPwY2F0pzQ7c/XwbjXjVLSN2sq6+FXVukmm3dMssm2MM/",
-	"/IcXjc6yVXFcEI+rSwbeDtGvRWiXXdXqG4NpHADu7xREAOT2XTAgP8Kp4J4RSEPZ+wHQZaTEMj45pg4T",
-	"jLmdtjRhcrtRkW6zL1GJbuJaC1Xcm8b2WVLkhyts91rABingd6rHWG6ut9JYstBmvAsRfwYu8WImFeX7",
-	"GiEMg5S2c+ZYo7xSLI/baOZk0Y1U9PGSUXfSmxn0Hhaxxsn3WpU34KA3wR4Og/V5/DrtUYfRjm90l5xA",
-	"K1RAOYcwMTCawSgEz6e2fXOK2nYvYfmGNoYDtL8vS030fa5Xq4luz+5FTSSC8tcK/71OJUyqdXH1V7et",
-	"VR492k1aQSWu1Xchvm0AhJjTNuRYWUi3bqTw2gExYQcIBU5+Hm5f0CAfszU3LlYZMWiY9gpQZXakM3Jz",
-	"vZ3OiMNAx/IdKY1Nf/p7FivYhr1HiQREOgrMfl4lcsUsQYnk5voLVyLxeJ0WiWS0wUWOBePDP4CMB5R3",
-	"Y1sxX2WdeUsO20ORrmeyOFoOStlSGfeVbmoh3zw9+D5j58+S/gGcTLglX1hZ9ebbvqqgGg6hp5oaQu6b",
-	"l1KnN+7+bvr9VFBvcwybmUJunfdROL2R6BypXwFxn4cyP680RXBFC12X3lSK2rReilIvSKNPZHLArXyy",
-	"omx4x3Lrs1hD64j5Pm2gt8KpNI6TuplcisyfrVOla+X/cXec/2Fg0ubhH9hbcSU81o8aGgIAtAZvwGah",
-	"uNUQ68JE7CWo2RAxqtq4m9LJBeU42rOD70AifI+wWiOVh9nF6ttMcGVIASRlYcEN4+OxgJQsn3ARUEGg",
-	"kR9kcFCRck+HiXM/2t5OS0qhzL+P4ggF4N4SDXA4AgLF3poyDgRTD9Hd8NUBlSX+SJ7C3OLshC4lRzWq",
-	"W1n8MqCfQhahhravWol09OJZ3NJ6vWkeqUa+OhiG6bODfcv7zcD8Qhf0r8s+9tNfbyM323hf8ZTo4DCD",
-	"ts14d9XTIGgePcTuNPJ1WnslPkiDWa6qCPgMgSs2yrgznt0LGWaFl9zxbwB0wWzVIgvvYkdUzt68BzT5",
-	"fY8j5t7TTnwYhkvQj6/0xi31i7MCPKhUzCpLviWwEnTOfv6eX+UxQKsf4hsTWjcBs/oWHBewl766h87P",
-	"ez06h5C0EWhbNyPLF5NXWomXqKbtkiXA7HpEpFtdx0J3e7fOOodn4JWPUtTzDhQEv+dU7fxicuAWfAAr",
-	"ztHfdKuh70GkUyrOVtS5vXlUp7yDvoyshQ51zF56ByAm4TquQ64h0xwA8CZP98dnvnk5Wlahhq+pF1Pi",
-	"ox2puMdZ072cbpEsqMl6xLm+2z9LdMUF6GN8t3IqAKRIRVn3NEyeAaI5VZRj00YgGqKX4EykCeAdBwAZ",
-	"t2aNjc3RtPczj2zF8PP4SLORgk76Hu646cVAYMpw+Wmf8ow9Pj5poJGRIJnhEnDw3Ab8gCilkHilq/mU",
-	"K1Fc0BZdVGJi8pFCP2s4wKOjZg8xH27Gq2tBVdqo3UARJkJiIuz/jRM4VGsEmx31ruiWmLYy13A9NF5Y",
-	"WOSoVXxuptrScR6y8+0ljjuWLRljzBTv3jp2k3rHP9y7T3cdH24Zx42DV1eoS3yhvNLt5JYSfIU+9tAT",
-	"6crKCA9dF+i2DZPli5cuuMWu5gqCEGdQFEE6gjQsH+1hl2y4HbKAf4hT/Mwra/jhaC/v6g2YGbNecVjh",
-	"D3I2kCOOp37NX6wq4Wf4jva7t1iHvt+lahF41derXnTtiOj6hI92pmWkg5CXurhp6xi+NB5rhAAQueTq",
-	"GpoLlCjCrfhovff18sZCXvLJk2+x2t798Ij95//8XyznajzV1cWk0jPfmX6k/KdWAzIk3KEWdEtHSALi",
-	"Xaz/QMBXfLTM6ivowRoASLgKNbgTXVen7PHJyUjlXiJDmc6F+BhawL15SmkzH4ENX4u5xfU4EwL+cI8c",
-	"H4NgpPpJYhrQ10K1NIwm+26k1kpeaFSBmk3DzJQmwWAZtl/qZysN5gOJzJFCzStK0oOjoIZUXjtAvIeg",
-	"1NAM4SwvhUAACFFkvueDk0ZjrUw9EwUzUo1Fo/KNVAM3wdUNehMxjEsJ/qt0ELeOR7fTOJDdR5x0R+51",
-	"evvniQwPYcHnRbEmMtxioG29YylofAseepfB5sELX7G6rReTfXGB6/OiwH5Ts3Zi1zDBMUT1eihnc11t",
-	"UYi+Vsr8AoWljq0XFZ94ph4KRpksDNWw/lYXVK0qrRHlJMpQFEVQ9k6bOvWM5byEHt8X80oYAF4Blk/5",
-	"JZBIlVfiN5BceQBQBZDiM+DZEy5LYF1ubh4lC6FQvYEJYgBrh/Ap0EFKDs9QBHOkdOUFmWJSfeClLLxQ",
-	"aGbg4RERuQx0G26ZW1+wAHiBvwuOQy/ocB6NNPJyZo04Yncljfx4rYj7gCr3Fbow0lxHG94hE3+BNP55",
-	"mDgOvhl6DNBbg0nSw+Z2ynpw2v7ukpYUYl674UV/eKVtTYrNU2zWf8BVcQDtqhRl3JDDatnvdOZurDQm",
-	"anbpYVnUuKwLwLIYqsa1HCiPgUHMeDnRldOXZBGMQ7+a1s1J+aHToYBbX7MmHNCoSisjb+8bZ26jJS64",
-	"YcZpiVjalQq+ET/a696u2+bIuvl4N5+vm6RZhb4qbmp98+qSwcoJuvPjFivzv328lyjU/9xGN8VrdqH6",
-	"fLqfRLBtNZndxcs9k16ZtLQ9vxksjLs8ZaTISqf2Qz7d1puvt2U5STszG6lbshzMero36+yz5D8NuarP",
-	"waL++m4qNEWyvl7Qd7u9c+sjRNp7Pb9v2rkmESqjDICUhwODt971+jaM+lUX0cZLGYDD4hd9b2AZIYui",
-	"DXVwn/HVQbT38A/i1v3Ze0lnXJuRZs7MwzemHgI9hcbpTSvwp7l3T1TTn0uH399POnKwdD8bnay/z27X",
-	"/p2Ux43Jyn0mbuNb2XR+fa6Yd9y3ovEBe9jyhjJZyF2CxNI3Tw9+oDB/OxNAWtPtHUcx5KSjgNwwS7dj",
-	"eJITe98E7EEmpTHy3Dan054+U2T3CxXvf9WhwX1z/+4mnltJN8aBx1C4lT+xXgOIAKR7VQO4JKEaGcaL",
-	"ohLGQFr04/0zX0pQikD8LTUYslTOU+33iB7JKF/GJgqoQrfK1TPCvsE92y26Y3uQp1Mtx+L/5IqBp1ON",
-	"tbWCEc0mcD+2Lw8IwAR3Bvvyzr/xq1ZaaRXr9VW/gfelrvrxktnKu8F/WRs6aVL98hmXKm9xKbwxHhMG",
-	"GiISHRNLi0DYnPw1shAX7je+qWSErNagFeWhQR2kmkH16SqAtpgJdmeJiJ9uMr5mC/uAxFBjLej/uJKr",
-	"KUBOwPpvX4DsV7C2BvlWTB2ndC9wvZ8nMD0Mv/fLKFxeM1en7YYGtl9H+fIt+2H2yao2apkvYNqh1TIE",
-	"AOu1amW8IkyliXAsAXy8aRxO1gnVZ2WUuAxJLIaJjxz6bbWq3KTHQ3Aa48n+2UjxkEnszKAubo57DDph",
-	"YKgZE7VbkFqO30LeFKJ4AIcJw+mKMCGbGjvIRj5jFV9gzyahCgx52+UE8JDie3LCctyBC6v1RcmrK5Ef",
-	"tj3MmIdMy6ubQHzI02k2QZFPDbbI24NnkFXl1OyRkgY82ZBHZCwvBXVG8+pykw+5kZv7/FkAEPVyY1Yb",
-	"C53D4kC/LJwAcYKMevZeTHR1IdW8tvRepRPt1Bl3tzTIsB5sNN/npnHg+6eoDbO0fla4UwBtDX543/HY",
-	"r3H/0Jm6wIcvSCD7l+UMcGZ8iYq7f9+Ykeqon/FcOy+IEqjAuDlk5yFrjuUNVV3IwuSUVEH1oM13bbMc",
-	"hom+HZdczuCoSCyOuYI0QMHoKzyyI7fOmS5E2dPC+mykNmm9w7bqvPMaKI96aZhTitu25fMZS6MFJJQZ",
-	"uNPd3LquYkHFvjHWa5x2F55u6nSpQT5mqCDdnIWkOY+GGmfNNdW7kZoS+qSJCqhfihLaACISBOsnXcO4",
-	"G3ysVUGNhJW2IzXnVeP/GUNkSxqtkh1+ipm0b4DX7Mw6dS//PLpMU72cTDLDfnWbaTAtNeJFIWZz7eZ5",
-	"8JaoZJ1GkfrJnefYDVr3Icu9epN7tKFQav1Fa0uwAsapySYpC5sWaG+kMf1ei1r0GvyQ3xNZmm439QIS",
-	"TqIyBs81sKdksqNK1Dwy0ZLa57GMVGh/H1VJel0GuElcGUY1WKHe4ceIpw7nnqnAxr/BrnyxVQ44vR7b",
-	"AE50l3UNMMBXXNSA8+9BzcX78JkiNkNsi3PT5Q8Zu6ytuwhOyURVDfqL1JU6bV1e0vdzgHcFVHiIcXiI",
-	"eKs1mh7g32iu8Ug193gL9N4IIbTCTveLyrFpFdQ1aTyncJzFaNDCQFMB9g0VkLWyEshP+frMwMU6TZFs",
-	"Vyt3qiAsCeoFoCkRVgY0WutILbdOSrVjcrzPKYKzejwlxy9tqt8HoJ+LCbjvUf0x8h++7TD1VcnPgg2D",
-	"jRRj2woiU5zatzlDyylLT5b0RvcIwka1aGETbRCnup0uSOgv/gQX3IyUr8SgQlBHXOFYfSnGirKLLRTI",
-	"6Ni6VJDWINmmCiRw2mJHCiS+/E818k81ckdqJNzwYlmNHCDkNlciH2Jvj8/te3tPLWdDlKG58oKV3Fgm",
-	"lK1uMt+/nitq3VVKJTJfaMZDOYIvgXR8GvczC81OlB6pBihR6baTjKBTeFmKCtIQMvA6NHwYHE4zXQTx",
-	"AK4JL4MNq7SekTg/Q1GFwpKrkYJFoAKMbdyd5vztvheOyyzeMl4u+I1hEtsye5BVFHClvBakW4Nn7HTp",
-	"qiNOArjUmvAETPvN63fv2X/+f/8/kkG3nbNHy5Nm+ZWBjY9UpLsnnYRn/WqGh0/sWBVZWxijGM1aOGNR",
-	"0c2tHDA97YXfa29H7Ex6nBco3e5bcPRaIFDgBjVMfFCNHyrjrRg6e2GbhnqIOM+J5thMCBu1sxqpkEtP",
-	"9Z94GluW0PWIqyUGUwmqb6nqhmUIKvuiIB8UVQlelVJU0UV7EEBQm40Wqp7tnf7Nve3v2TIA9n2U6QHH",
-	"JFtfhPaIeDo7FxzgSLhHuZGErwGGCk5oCj0gN/Tsn0Qpsl0fktEtI8Lzm+XIARE5CARUl0BDxj6w7nXk",
-	"z4AAkTYS29Vacr7cUMB5ptUVtJg1ovzgTDHS/Anm5lIq36L2Wog5hkYMyIXvyKECG013BvlxtRQqSjqo",
-	"75g9VgJmsnPu+BoI60thjS+8YuFm1cv9vkznyRuKbeCEpQoRNLy7u+YQRqjiQOnF51YuXwJKlNMMc3/j",
-	"8sZQJv45JXioyNdUBw3UMRBQHfkMUAti491EBX0UpyxLuq68atA4QODEDMvphBDEPaWAqGPnpuWj9WyF",
-	"/aaBT1zedDVfX57Q55h40KBdhPre/SwE1EAVjDRaD2sBqUCOCX2/jy26ja6rMfSCcfp5vJGQaTPRJcIW",
-	"n4HULwU3gs1razA06FNAJSKVjz1cFzQTUaBo+54BkUCGSBy2FbfAtVHHhtpnaAMOvzlD3XchKccOuhbS",
-	"j9kUoPqkdYeZkWOC11ZfVLVyq50wq/Uhy6WyoqrqObSRdD/hpZ3q+mpKjYCgi2OGa53x6trzefdV8+ML",
-	"4omCAnw/trlxUg1+kHsVOD9j+WVtbnK28OjRfuR9YNKquFB6ETlaHjhiANkGhElZSLByJMZFcpODO0fC",
-	"i1fLPyJbH/LDh30ib07YLSMlIzTLzJO5kyeikJZWujRbrPW5lNRnPeC5NrMCUu9R9EcqGibIsiHS7azH",
-	"XEG4N0R/8ZclnUmrild6sbN0K3j7W3z1/edbKevW1hOniM4LoKqAoGQDmUuXF7UmNAOcprXrluoigk8N",
-	"zFovMieltdq9MvyH5+srq8jfkyi5aRrsjbkai7IEmg4pMoUGtydwWsc6s5BshDkzZFYhYLZvrOW49RPf",
-	"roH9OpXjqd+KkRpzxS6Fd/I2df5eX8yCZxqxec6aqnX4DTb7wh5dnTuXVhXdOKBTPXeP730Oze1tBG34",
-	"9ehsOGvmeeUXGORa/zCc+bredKAHoHtpMdUl+v+yJiUtShhD9WrtBfGa2s03qYvidKPUTVnKrOvm04XX",
-	"UvpRUK4an187b475tLmRSuXNAdp4wkKVTlFwWqq39LwoB0mOQzt5KIoQfcG76J+DymvUTQElJjYv4+db",
-	"YjlrDXmFj6auecAm8xVcdspVnMjmK9E7UbUexeI2FmsUQVrTJ7CgYFDDhXZktMIAn6U4vJf/xRXhXw37",
-	"C+Xg4NuCpM9tGKEX4U492bLZQCU+6GtCtxMf5+4w0U8DEXfEbwokTXoQgklh1uBRX1NlnNPX3VXZrWFA",
-	"vzxY6r31VfYb6+mEj8fC9KZdQa+6/r5577unul7JPUOh4fS0dz+dH5w8+TbAPQaSYOcsdyTaZHG4v2Gg",
-	"kboUpVZXoYF/1HyPEscz91XTdc8H8ltN9hQG5RW9lUUvhR6Yeckvm1zakWon0wJSYq2ulV6odve/3mZ9",
-	"K3rouQnsqhmRe/cm8fc7hAzEXHFc3ao+de6BjJmp20utxuKraVpH57bRRWqx3Id/wP/XGUQ/VnrmrhDT",
-	"KmajnV5ccG9QEYCXrkLeQK7dEN66jhRvkcvvHH/AjbLtzm6s1btBWqgUdQVHUldqSC9BSuPCYLgv7cNC",
-	"/o+U6+TPw71x1XFQl0DfgP1L6xK4XYvvjc+jrtZ06n6OxkBIdqDsPnQANg0UfGJbqjAFQHjhSfqSvH5o",
-	"7hwTBq4zrgp47Uhh8wVpqc9R8DFYORM955tuxb3j/vqfp+Xcmnb79992+3b96D0e3Srce3omC0VrkhJU",
-	"DbusZWnZpNIz/Ba3icW9POBHfM4vZSmtFIY9eP3m4Pjx/iF7BUXAShN7B55+fJzui/nvEW7ejo42oJf0",
-	"IGNWtTLMKXV3cqytk2y//7/Hx3ljrJj1HaZT7cJRBh3sDkv+f23e+VUbJmEd642TZhvvy0BZxJt8J0ZK",
-	"7jT/VINSj6tfK/l7LbIoRAZelkaNj4JJoGodr2iJHTZ3R8w+vP/zqPXN8lbo9K2W/V+DLr+IDm0zfX71",
-	"UPSuNGhO9UGC1eoM58OoZSIyuWXY1Yb9oCghv0H4IU14+Ye/QOCRbrMXQ7LqAq1Er0KgleU3nXsl18k0",
-	"bkNTPgrNOw06XomXvmkI2RhYLILQaErGA0JeC9E29bo35CieCFFAGF2rJeyy6DUBKTGxQp/OhmmiMw2w",
-	"tpzSGCAcS/1Z42lR7VrizDCHzxev8KiVrMZYE6dmXtQQ7PKGzYWelyJ6Pbryel7uA9es0L6QjKumiSzV",
-	"TjQvizo9po8lKmqJC4miV3jTJ/GCtzVCtgSDqMGNieB/xbi2fYTRNGJvHIcTWTbJXJA2VjoFXUcvnUpj",
-	"dXXjzLn/HQAA//8=",
+	"7L15cxtHtif6VTL4JsJi3+KqxTYZLybYWtq6bS0jUu07t+HHSqISRJqFTLgySxCsUMT7d77HxPtg95O8",
+	"yHNyq0IWUAAJSurxPzYFFCq3k2c/v/NpZygnUymY0Grn5NPOmNGCVfDnUzocs72nUuhKluaDgqlhxaea",
+	"S7FzsnNWzuhckXxa8Q9Us3x/J9up2O81r1ixc6KrmmU7ajhmE2p+y0Q92Tn55459eufXbEfPp2znZEfp",
+	"iovrnc+fsx0zFhN67xlXU6k4DtQeN6da0+F4woTOyYzrMdFjRka8ZETQCcsIF+Ts/OnLl4SKIiOzMasY",
+	"0WOqCVeECqnHrIKH3l+82PuBPHj34il5cvzkSUbMXz8c/fD97vKldM/7nA3riuv53ltZ8uF8ce5/Z2yq",
+	"yGxMNfvAKiKnTCjCNRlVckKqWggurgkVcz3m4nrdWTy/oNeLQ55rKgpFRrIieswVUZpqdkq0JFeMKCY0",
+	"uaLDG0JhHkM6YeTB2duXe0/W3oSXBZtMJezDOzYt6dz8bGE2hmTgMMyhUaFmrCIVmzKqzeEQRquSs4rQ",
+	"YsKV4lKQB2fP9ladiCUu83GgqyspS0YFzO1nOaRparoYMzKlekzkCM6FzKgiw4pRzQrciR/W3ol3TFfz",
+	"vbORZtXigL8Yin10/KOhTvL48GFGFBtKc0Rakhnl2owW3j6S1YTqnZMdLvSTRzt+dVxods0qGO+XX37Z",
+	"O6v1mAnNh+ZydQx6eJSRsZyZgWj0OC7z+Hi3OfLiuv5jzxH6xXzK9t7A21U3ZxBSCT4a9eQM9uk0Z/iP",
+	"vXfs95opvfeySB8iL8wRAolX+GgGNDakZcmq7xSRM2GYgTB0PqYFoeQDLc2vhN2BR2se9OdsZ0orOmHa",
+	"MswzR7RPS86EfvksPVM/I5wyFYHazQS4ec6Q5E62YxjazsnOEN53yYs1CbGDBN+Ico7EPqaKUHIN5F6R",
+	"XLHfcz+F32tWzcMcKLxrXdI887w6tRsv/Qb4xzp2IDyw/i78lY1kxVZvg5rAwSzfhit82br78HRMxTVb",
+	"sgcowIbwWBcVwJfrr/+pnKw4ADLER7oGxm83GLmulEwQYC7YR305hG9zvLaGC18zgtuL9/H73X1yRq4o",
+	"XNGMyAquKhAMCHFScnPJuSKPjo+7zgsHWcHYnrGSf2DVfNkWFfaZjj1yX6+/Sc/4aJRgor+MGSwST12Z",
+	"I2Je3eEV0eyjPiU5FyUXLEfORq9AoD/46eXeMXKz1JYUMGA8qf9WsdHOyc7/dRB0wQP8Vh3A9F7JgqGO",
+	"IfTybfq9ZjUjzDxmdC8+HIPatWr74Afr793zj2xYmxksm5Kqr+i12Rfmnu6YhHvw0j+4/oxejl5RPRyn",
+	"OX9uVLRA8CUVqAsZnUMxJoxaqjSjMPGcfZyyoWbF5QdWGeGQx5oZTB+V9bCAl6M9HH3VHF9LwTrmeSbs",
+	"NE+9tFSal6VRHEWhslhx44o8PHzUZ1pmwF5z+5lPuE6cpWYTRaasQjbh+EMHhZfwkniggo1oXeqdk8eH",
+	"2c6EfuQTo3QcH5p/cYH/Okpy7ldMKbqcdU/wkQ6qst+uT0p25I4dsd+GTWkSTyVrUai8/w6ttSlvSyr+",
+	"gVS5ODP7Be6NIfIM7v+QT2hJRD25YlXHVllCX1fdhqUuzgM/j/bnMVK0YBw4K+iKQlYkh93IDTlf8w9M",
+	"dG0a7ml61x6v3rRzBjreUlbFlqmB9tv1KemCqptlw2qqbjrGNF9tMKC8YUsXqs0DGRESDUH4J+FasXLU",
+	"NRHzyAYzqavlE6mrru02X6074GfzsJpKoRhQ5NtKXpVsYv4cou1k/qTTacnRIj2Y4hP/9pvCu9RPKrv3",
+	"wogtBk5GlJd1Fawakg9lwYC+laZXJQPbUxkbDSS0WX/k92mZr6lp2KcP4kc7DNFlP194PmHpLft949nP",
+	"sBd2g8AcG94IOStZcc3sY7D3RQGOJVq+reSUVZqbkxrRUrFsZxp9ZChGU16mVDN0JpnXG6VL1ppwfQo+",
+	"limT0xJEQYs0sh1Za6PErVS4rKb0xj7+OUPaTxgwqEdUTLHqA1BTRmipJAFbzVwnUjKqUrP5HBP1P+0A",
+	"YYrBBpdXv7GhNpPw1q2ZSHujcMp9l2ZeZ8UiHElZvhntnPxz+Y+twNv5/GuWUK10RQV+Rio5y4ioyxLZ",
+	"vQYHILB6Y+lTMScTWTFQHsxT5kK4i72w6KrTk+X0c47qmzHhtWZFsGCc26rtjsKdZ8podhFH770P79+/",
+	"fNaxCfZ1kd8DXKLoBRXebjL7cG0577SSk6neN9NSgk7VWOr+U7GWpTp3v0xPy9qPilBlxpwTWjFPo62j",
+	"AlkEBrmQoDz0OKYWMXtqDEQWLS460ySVT6dMFOea6nqJUeZ1PqArNjPGKVAB/Dqigp9e7v0IVOC8XNa1",
+	"mJ5G4BVn9kWvwi1pXjlerLpsSCfZjmK/9/JSZDvKr3rZexs71N57EJdmRP+25CZ7b87iwq7mmqmUAaCI",
+	"4n8AL+uxFLvNl1SvWs4FRx4bG/BJ4809gCbbsKR8woqYgHnJDDdAKXvNisZU6xq2poOS7cFnOx/3ruXe",
+	"AjWwj1NeMWVXs0CSwg57bS52LUqmjMWNN5toesNUmKYUQwYMYExVY4IF1WxPm81YNcvP2RrUN2EFp5f4",
+	"ggVTUznuWbBhSSvDqLggQyqk4ENaGoE6SYpS1NA+LX7h1NVes0vRbtB3YYzGAjJLnFnL2xMRW+OslpP+",
+	"z1wlyJ8bQ7fxx9K7GC7SZz8YrSoKIjbysnX4I1ouOPMDsJVOHbHAxyVVen81WbS3ExbQnEXHjrDJVN+p",
+	"VnHZn0Cdlr8JxSxKGiQI984ly91MI+2tCPZV+VIzRF/1hb2yTnA9fff87OL5s51s59WbZy9fvIQ/nz3/",
+	"+Tl++O7567NXz58lhVl3OORMEF7E6spwLBU7BQZl7p+a0iEDCx7UgqBUTanWrDKv+H/+ebb3n3Tvj8O9",
+	"H/cvT/Z+/XSUHR3/8Pm/pdiG1VcWSY2K4VhWl6NKTnrKSvsLLXs+fyWLeZJjrS+p+tO20Z8u19EUSnQ4",
+	"avZRJydbT4s1J/uhy0v0opITcpSRfzuC82UFRj77BFMWmLZbp93m9kqyxvnGZ5dFLqcGF48WmrwiSEhP",
+	"4Sdr3uEWrTV35XnBtbEibfYDMZqGGQRsu0OjZhrbpacS1KDR5jh/syE/PaaC5NGU8p7vdvS8KFRGjBVX",
+	"dHhzaiY/kUqTJ4/I3/lf0dtzVVJxk5Tp90fWi3Oe0OqGFdYjD4GVI2JkPdGSHD9+Yqa/mqPejhSXkNmz",
+	"io5WS4q2F6gwvyIQ2cT4MblhUw2a4G91cW2MlLl1uZEHb5/uHT3cPTVHNObimtgoulkaOIuM1WwWYL4w",
+	"GiUImK+GhyItLHy8ip997t7yl5OprNb2F5kd76+8NU73M4QlXuLvjg4PF7W5tai+RZqBKu0cf1219HdM",
+	"QbykLSkr+Lz/ImF19mUJFTX2OaznaWit0M0reuWSNXbEVCBNJnfhbogKXLKPQ8YKVuQY+YIPQ9RuwjRc",
+	"nuOGkd9x9YeyFub/WmpapjUlHPqtC82tQXxphny2FgtuRxx73su7ocyFwe2FX3KM78xga7LFKROF4XD2",
+	"lI3BSQVhH+lQEzvyIm/rL2yW7dyK+NCCLHHvWrYDtViTTmwukU856nFwXn836mqIYrQ0CskUuWKlnKE+",
+	"j/MLSsAReWUI0Ng+8zhbIUmInVqjEdYfQnwxGqkdSYeUyqNNVMrUDvU6jMCdEilxZZvylF9AXVVmARgq",
+	"5YLIqmAVRHGDTorsR5CcF/kifbpXrit7Uix5Te2qYh/4Eg3/0Gv4Zo7oIseUFlQ6dnvqm7dx7ASfTuA2",
+	"ftpZ2Lz00Qpd0eESVQB9IQt27ZspE2dvX5JCDutJk87t25vevt+UFPvv6MyHObIdNC+KC2f0t858bcNx",
+	"mRvxtXfCc00Kc5eNqMBf3IefsKRXLBFqex7YRSOOk+QaFfsgb/yOLK4vc4Fn85YrWQlyLWWx+erUUE5X",
+	"hvPO4aHuIN5FK/ydETWWMwGO2uQqZ7K6Ab/I7fycNuKHa2i91R1Ht2uzsdmpe/Msct617ATvs1xDi7Rv",
+	"W+7vDGmyq/JuTxfigzMaCGvlwQ/l5IoLVlxykTKubczrigsw3K13fkorTeQojnfhF1zY0OSzn22y+d1E",
+	"DTpFNW6Gc7JjnCCzwTmCqXLXTCvC08J5k9jKkkA6eC5rISDrv2CFsbnNZzYWHe+XtU7375b13HBR9CXA",
+	"v5tnF/zMi6GqZDi6FpqXgY9Zarubw57IAvnnyo2J0hD6RXkXEhIWgryYEGED4SHrooB8Vbt4jIj2OjqQ",
+	"0s4Kq1gqO7YRVobClariTIGH+AiVinX0IGNIdKlCZmcj50EUx++uUbrA9M4hQ6NRinKOWt0pqRj8YRRB",
+	"9tEl93INt//7jDz7ee/o4W6GGTpMFETIGbkOuvVRik10q02QalCby6r6RDXtGeJvCL2mxjpSLnRoKHfG",
+	"FXKqo+M7ZFV+mmmvaGOiqTman21/llvL1qCaVIyW5RzSMrhNx9BLMqjad/Nc2/SptfTkRvQroZbUFWgl",
+	"hGLMiihNK82KhRt9N9v7lQYXQDzEgeFGGmZcmoMnFvGFIINjXuKYddZQhVJsryOs2FZA2venee0Dx/eC",
+	"eNOwR0INW7R0sZIFiBr4FtQsuHSEU6AnCKNjFpAm+cGHowOzu+rgk93kzwfRzhx84sXnhM17N4kim2Yy",
+	"9E1JSFFUd2bBsk3/u1VTmsv9Sc6i6gos4ITaztgfWfAKDU6kioiAkl5IN+JdZCjEwflvMz+hrf6ktVjq",
+	"dFhFeUGuGByEHFkd2h2EqofoTTbESXkJf9QCEkmXHsU7pmRZp5UNO/6UVUoKTOvFqjr7YqdJNygC38uK",
+	"wCyWjn+u03WloMtG9IdFIvFI1usF4yhWfYAhrUDBvyOFMTCrS7crEa0GvmY+pWLIStzBgqshrYoucuaj",
+	"0SurxKUuj3VHcYUBsgc/udISt4Tz12dvz396c7GT7bw9u3j600628/71+fu3b9+8u+hIeQhVU1EKBdZq",
+	"GZKTomO7MVpCVfKcITpRsd/ATZ5nZDaeN6IOJRU3lzb24Ao8uIAqVxeCcP/E0Fv0AS+WTSgdC+IrSnFZ",
+	"iEHa2vKG/9fW4S5x57h96BFggkd75zDCj5amMHYnL8a/Td/FcPsp7sCpzXZFoIJKaaJnMsRlJ3RORrK6",
+	"ZrrFLkKyKC0rRov55dRcIoHBJDEq+RBdMUgSyRN8jrmandQPSp6sMAhiy94I5J42ZiIn05LpJuMKVzA5",
+	"sHtbqvIWTP5WeZ4rfiFGhE9ceRMF9AapmHeXj3mJliXJQSG9dEqSYr/nZFAfHj4cYhEv+a//9b8HImei",
+	"aD4DBZK7+wOxGMSG+j8n5Fc7gsxcWlncfXSJ1ow63bE2pbSqhYICWCQjSoYVVWNYxsO0Jdgx80jxgSNe",
+	"5gqOxr4PB/CUVmbrlzlWIFPD5V1rdOLWoiBaNhws+JXZnCd3aPzZ+a1/1vaHWsryckjLMrk02POROWFS",
+	"sms6nCMswU8v9x7v9vKZLNyE9cfYgIisQbiGydaPP3ve4Xj0+oatRMyaW1uZy5OEF6kifeAp+k6wjyxm",
+	"QHYRfs9Sh7zIShqHEl3zlcad3/PNstoajDOdhPD48BBNv7RbeUNeeksWc2dX2IUY0PQtmLljmhWn5MgY",
+	"ZI+Pjpes3VFr0u1l3gN+IilL97YlO9lOsEhSY4LyYA5LCeMu7MGgFXyzBqFfwiZpOj35n1Pa2nNcope2",
+	"eWaXsRbreWiunRJDtle1JrnFoMpB7RpxQctYC7Tfok22rj74grOyiOph18jaMfoi5iXOKmn+iy4lW0dn",
+	"8Yt2U2kRKavvHGpgMxCF7CM1CzFmFW5ynpHcmp7mT7MK8//KmIjwgZSXpRTXefIej8waF0f89/M3r8lU",
+	"GsFZIXu4YtdcWN9YfmBsNvPyAyg4h7+mVI9zo/Lltto1PWBURbm4ZcZSYGKIsCGy1kbVtikYxhxczTtw",
+	"ORnuYxgsRX0veMmwcCA9F2tkyxEoHSNuDgByU51CV7GpNGLLmkAt6WL03svOgCZaxs5Mz3spTOi9vtt3",
+	"WoQeJwWXBp5CkcVmIVU+GvnQ1Cr8FoRvsT+SSALdxY2Ai2ARPkpGP0B8SmH6r6GiCF5mMSYGQ9SCfqAc",
+	"9uqyWurNiPwo+R2HdUsumLqEkPKydBchze2DWm61oRaMIxlJrbc+VlN5uXUMyt0+G4PyVzBzElbJuhqy",
+	"AEzxOduRZXEJSAmpgj73jszyNlsX1O9wZVUYkZN26kM8lXAbL7MTt3l+hz29/dM05g3SIvj2+k0U3nOp",
+	"q1oMqT3zRHh41R4lObr51eUNS+TyvjbrK7liBVzBH3aTv8cDu1zTkWF/1QA+6jYgdYheIrDeHcZYcSLr",
+	"mwH2h3147zk86nhvW6tfU2ks2lE6R8SZgxPxJxpdnaasiNn5gmTKWtLPUfEiFXZz3xbrbzLHNgNrbUnq",
+	"TJrbnSK6NEk1JN1yNeKlWDu1O6VjABe6knpMFC+YAieaUTtqwUecFQT20Pn8yRmaERM2uYKM1dqiFthU",
+	"5ZTDsK2ZbKB4bE+vWCoDI050SmrDVlw+3JwMqYBSAYab0CpmX0hoP7wDMXnf0+kWY780JFfmU9gfuTqw",
+	"fvKh19F2ComQi9cQy6Eu7VFHVdoiR+vwxizxSCz4EBZYVury/sRoiavpsnmdISlv0jCvPU3dn7jSMpVb",
+	"OqbqcpIE+wzKrc2+M4+hNsEIxsejmoKphXNbFOolVTrtXrVF2JZLZsQSeohkcDEs66KDdjs1vf6uFbsr",
+	"UQJ50r9y1QGHCv4V/LLpX5FlYSHUTrtgdTZ1H68p5dsUEgskv11ZoILmiqPDW0JUr7os6jNSyZkFDQvZ",
+	"nU0A8iifr4RM1pRPwvP9O8isNaNe2lHTarOcCXIF2YdGK7FVJI2AmpfQIZ4CBp/hIApKQsmEVbZg1LCC",
+	"3tmVkVMgQY3rpN5oWlC9EhXtlXvOEIos2ern4azfmUcNOVLBNf9jmW38/t8ODw8PIQER8HuGhi2LZqZ0",
+	"xC2SjAKT0yAxzTMLAXjwFTNyr50z2pNfrK8y6zEXN4b0+giqNdXk6Af9OdiFlOVTWpYpaokyFe/G0uij",
+	"TVkCcerUXcSOmlo0BGyAVO2E4pRBfz6NzVxQz0NaoL8nMS13p/i12EeKKUKhrOrWxHvVhy56A+2XcAcg",
+	"U2WxOgoAUA3XWeZZhDTaeuI4mZkXRU5mZLk1AtZ2JyIw+KL/b20fYu8Xbazgd2rTkb4D4ZCwN14x6WJa",
+	"37xrMdr2tn9xYef/Nb2E/W0bUACg6YbSXrinkh80p2U5v6yFqqdojyyDx7PFTpj35Ww3KGxLn22HYy46",
+	"yeCd6+ON6/+ahMNuqU+uw2PVX8ghV0Mf1KKgS1he1neU9ht5n03sQUof15pOILeuX3tw5ruIDC9w+282",
+	"QNw44UVreH09bU2fZrv82frjwrjpSa9j92zbrvnTNvjTNvjTNviCtsESFoEAsGvmvaztzXJ9F0QTGumx",
+	"7U7gkJJWyE8/7Mr1dCW593X4eUDj3pWZ6wEptRGBV2kOARBpqdcrbPOaMDJdNs+Zd5a/4n897Yn3cnvH",
+	"15r+qDZZHR2mILe+OikUc+Ul275BVCDKXuQ++96aaiqg+KxOY7wFW2/d8iVc/q60pgYPb18gs+dLrswm",
+	"2X/9bk1Hptf6FNaTXKxuXLGJRIu8n2rctTHvLF27YE+toBkQVYorTS0CGiY2z5Vmk2S2YHwy0bsCoLun",
+	"Nain0nzIOt4Ttm0N/B4yqhgjuDTQfRs4aoSqCEDj38/fvM5IwaZ6TI6e7JP802fbjwuYn1PgzIZibQv2",
+	"wMHSFig5o2ogIM45AyiSyhhoAqPN60AGRd/uqRs+3ZNTXO6ezT3Exdr+PQlEoS+kwq+Z2r+9OnGUJwWx",
+	"G7FxyXioDwgK22YV1+ag3kUIW9s8sDWBv9bBCOwE/Yt2xe/UihSReEuMuOjdQuCc/xGKyNY44U328hab",
+	"E8EfWrT5NTbkLhwxCxv8zTpizErO6Qd2V1L6Fa1uCjkTWRPVsDeWZjeWYQO8EJDxfuwL8SKr6ZgKVqxA",
+	"zHEYhWQGsV+LeAx57ajzsYJrqwMUMIPvN4XRWQpk2wZbtHudPL6KT2g1t33Tno4lH657lE3HR1vIO9PN",
+	"0qhh25Y8R7JaTGy4hUuhO3MhvfBNqiTevXhKfnz0+HtiW4qF/l+Y6WuVDjBTc1s7ccmLvNlalAxlwaI+",
+	"PSVXmhVmQxJxtKGuU+m6S3F0AdooRziQSyinoBXUVswcApGsy8IiWPRhzj0iVXZDn7pgVQceWaNoAq6k",
+	"bZJGNdGSFBLZGLaUx9DGPnkN2t3K0gr0vgPw0yXUVaiufQvAo67G28Zp3BFK1+4By1+w3gxeHnVI8Pe2",
+	"w7kVeDmrKll1zgbgASBweImFPnlGGGA9ODIbQdJIVITT0xaPyoESsyodRHMPvoNwzp+jzp7ptQB4xOWo",
+	"Lss825Q+FaFlKWe907imVtXul6oPinkCYA2mjwBBqKNakgDEesRX4GppetbKVmdT5LaXy1imnUfrydaU",
+	"8FvHXPvljN2uNLs1H4+c1W/PrXyxBXdde9+5Zq6h4ZNmm2x/WARisPSe9P+Ax7tmi4TePBfszOxoZb8/",
+	"wsb7EHIPOBtBfnQoNrSsQdvO4yaN6fjtHeKq4fLdC6NkAbsJcR3LNsklPQNPKjg+/4P14lRm4rUYccHV",
+	"2OhsbMj4VCtLZLR3P5CtNPiLWZN9ukV4qfZ/HXelb8e/GEdgkfZ+urh4S/CB/TSYNNcl6wKVLCAteCar",
+	"osPJmaxxz+tKnFxTzcayVuzEysYTRCMxL4W/WN6jMZOt/Yc5RsX/HrvNVmNGN3CJDvk0WQILeVPYChYW",
+	"DNFd2zY2cyrf1TzaRO+Ao6WhNFZc2vEBwIpGTVwLJMYrXhSAMCykvgQVoYEyHH+KrX0bn1B10/jA3afG",
+	"Q3XV/ACIMP7AgXw3PnRiP/4M28/Hn/gOb/GHQTNrfOqx6hofu6Kgxji+GCb+NIpltN6gx7KAj6zOER27",
+	"10zgAHyWx2UDVW4sFdiDtWJFC2HQ31L/efhnWtbBWV62vozOJuJ10acuFN7Yvgi8KHA6/48wHv4b3Kj+",
+	"lCIYsXBsxnj1AwuzZ7N4EGiDe1lKIFd/tDEKWeO84y+AFGk1HHMPXeZO2/aAbJxrKJGHH0Zz8LsZPgIK",
+	"jv7tSCb6KLw5+jBco+jDBUU9ovWmiot2XEO9NYRFNcMH4QlwGAtaXoJ5gLc8Pl4tKzNVOLiU4/0tjLAZ",
+	"lkjYYp4yk1zw4ugwI4wOx7bfJiju0O8WwNNPUdhcS6zy4CpkTPQyUJpxpAWU8f4oIr3aZ5zFDqW+YVPv",
+	"Y1pQZforMJtFljzc9CZIL+viO2uJUMjgouDaHroDyL9rB1UL9rldmHUTVWZpVFhOCZBxx3G1Gj/zii3w",
+	"0HTCosVBN3zkO9U2q8DSf7Tbc+h0h5OIhFMaxP9wFsni0UTaqGWcnCkL5+bSluJGJo67JlxItZaGaXan",
+	"Vbm2KdFAtGJkTKHRsqw79npIp3TIdaKO+n1y8hpRNN32TuicXDFihC5s9eO+7lgjkzi7G4BUFH/dHVYa",
+	"YSvnFkI7D8Cve3dXuctCrNako5PIwmmHfeqkvDMrMDbrb4Sz2AZzXtVE6/as8e5ZzxpOd9j750ax2kqC",
+	"g91CW3iJmA6WcGdjWbJu9+l6ARVX22YW0oyubNQSygcnF2bRuYdvDPNbc/tQoU0qPc/R52qZoUW/h+f9",
+	"biK7nVFXIH0LNae1/jCvzuUW96Lw3ZX2tj320Fd3+1Pr+pfXuiK5Koa0wm5Ad4XcE70S+VucizqplSZK",
+	"87IkY/qB7XdpgP4apK71O/QzrmjHgVDj3rRHcpk5hkvVDQYPwThzsM/M2JaGfVnjTTPY2B92Twklmk/Q",
+	"G1iXJaGKlFJcDwT6rTGTquAFNkgJxW2CheZlvMDifuhtDPSawu2IUMdtXsdmCLfba2flvRC3mp8H5bvd",
+	"W3q31krn97p+Fbeaw7fSdUvVk5XpGE1WC2WR/gq5V8ClOL6rZkZrtQM7bQG1m7s8rWrRAVr1bbQE820C",
+	"bkWGfzYW+2Ybi7V6S9yKDKwmfrt3/Nno7E4bnanYF3rnXbqcmEMf8/632F7tNsT6bfRoc9GhWy31z0Zv",
+	"fzZ6+z+m0VsH7+zSZBuSr3nfWiZLtmBkJSVw0zpoMquW+dJS4dJGK8R6bcrRmn6oTqzi8dxaDdf8AxPk",
+	"ig5vTsGqnTI5LVlHMVyy3/Mbl7xp9g0slR4pIfCq9HL9axbT/ouoB3PfEARGypudwvsxQLyrCwzw3+vC",
+	"QoeBBC3l8MZ3h6KaXlEjBd68hUY23bv2toLStNbOnaLC4eK7WK24ejv9voQ22AvL7t7sDWkLR1BsKEXK",
+	"xfnwsO1N8rmsD23JM/7rKMnMUnOV5YeN70Hcba4P6UT96RKFyO6r5KbKsjT3abOZGjaYrs6+8L22GhjX",
+	"RsNcDh56tFJa+EGXryddT94JAPSTnJEJFfMAGDnrX6F0B7CUJ6QWNvNmExEagGOW1pu/g9ymhV1ZjmP4",
+	"qgE/GHwTrRZVdwYzA3TjtnPN3e/z+L8yMr3qQ9nQ+k/1DU730Y+Brrxy7HrKLZuM7zsX4V/yqHFPz9nV",
+	"ilWXURuOfsLSozisRuWXUyYArS0qTQL/OjQZRN08dBbskTy70OTDEXtEyK11NeBVw+YGTXg5lNRKmEE4",
+	"vXTtYgzpu+iZWK+yEZnPVw+M21Ht2AFr27mfHW0fQ48fB+UPIZQKqnjiFB7rs1C2zSL8RFahR9CqzkCp",
+	"rMDzoUx2CCMl+8DKU4wIjWVZKOtPAn8QkDh3jX4OG81ZLboAuottkmm6l+45E8VrOdtM0VgSmQcfmI3L",
+	"26wWFzyNgqbYZKml490qlO1TEValCeXNB/JmptD6yRE2ObSqU8HBs1JJK5ptc1HsXjkb8+EYyqcgJGg2",
+	"SMvpZvkrXStPXYVzJvRrOftKrSOsngArJD8lv23fVsL+jy64Ym78rSyo9I6rNFzBmj1JtpcauEUsi8VI",
+	"f+t6CHB+QsQaS3GxmNKcFPrGf0z3dekTTLI772JJ3UYBdse1pAXs3/fTcfYBsF5nG5ySw77CLdV0J9E5",
+	"tbM16YRyEcq07srleH+ZlJtkYK/ry02XLz0PEduFY7oDH2woOnA4qRt0ygnOVettTTVQbfZAtXVQreGD",
+	"6hnllLYuX0OfXUxLXQOGxUEQfJnOqHcbcW4xiY37GndQYb8lLRJTFz5VuslJi7Zg3UsO7u92XxLR5aDu",
+	"cmVY0GngiXomIX0K8YytahIK4biIjCHzJy/YpSHwDu1T3RVAixOw3ywui13AJgnGW1MKNmPcm9+Bz937",
+	"8s7oAuvaJ04lvo9Uw2AtLFtGh/1p29D6a+d60IZrN64YSzegtTzbNblGiR9sT16gqKBcA8yGrC65mNZ6",
+	"s4a1EaTyEqRzqzJwtdgVD5qNRe12v2tU0r46e/l6J9s5f//Xs789f32RnMKF4SaLerSrRky6RGwhaVLv",
+	"c2qOnFiwkqbCY5iXmTRmYBiD+/k/9nqrPpskgUWTu5U6s0Yv7x4wF6+3jVjh+cad6mUbVu/wZmU26mlW",
+	"64r3JduJymAT29ggvfX0K0PnGylXSynorAHa2Dcx/9Ya0MoO7XdwZjh011behZIBrOeb1TDM7DdSL5ay",
+	"1jWoLZ0SsCHBpIQsXP+FV7178ZQ8fPjwx4y8v3iakQkfVtLGnDOS/2eOLtQWS49zoxZFkHMytQq91mb2",
+	"Ta9ZF8PlmhSSKaixw190TvUue0XTq1RhzVoiqGIf5I3fkeT6bLySK3ItZbH5wpTzoi/VVeGhOxMQOOaC",
+	"oMCda3H76Kgb+5K8qYa+NuL9TYLqQ4Idx7ygrq/M7bnnA8DhOnfvTtg9XPNvl987GPF12f11PUnHiS/Y",
+	"Rx23fu3C+Uzpj2+m9Pea2bZWo57g6YJONnanqHpitLGERpm6yjBSFi0+uaN1lWD70IKgB4tzKRnbZtw+",
+	"EHXpkxi7jTUlJwzSHGYUq26iikKl5RRryugNC/VrRkuEzPSQjL6kyq9/s3LMr12DdfVyT5gzs76J1e1F",
+	"rPs0tYONCWbh0LvoZCP2vQYvTA56J1zPEPm3y/TqaiMfWi9aeu7TaRJ9mVnnfFY4fSAg7Dw+tCzJVa1D",
+	"RkHa6ZPKLejtxAEaSuQbmM8zUsoZq8iQKsB8s90ukjqyNff7mfeLiInJlOLgA7M98oD3GC4FNW2G78T7",
+	"cFWreZR+HfybZl6smph980Z4ejf+EfLoW+o8ndIrXvKkXe2K8rjhh9UH2DFBCkmu2FzaMlxMtaww+3o9",
+	"/Fn0RnWXPnFfOHNV81LbQhJZkdxmkXegSgIhL0eLEGzGlCYTfl35otHuHLhFl1f08uVXOsa5h9UuzC9r",
+	"nkHqfv3i9Mi7MMf6CyunmPTXLFYA1vt1bCQ30npS04bOSC347zVbHTmCty2d5F3ImXBy36iwAS1nWFdc",
+	"z8/NmmyjBUYrVqXYK6SmmPn+zUFihuQti5htGC55/+7nfXcXQKvCN/rxx1pPdz5/Bk1vlCj6Dq9HoUKu",
+	"mJ4xJqzxBhrdUEI8CHMWT+CKMzZF/W/EWHFFhzfu+VnFNTMbSgX+4DsFYBMZlGdrNRBYH62IkhgLwfQN",
+	"WyJDKkaHY6b8zwn7SIe6nEMKGBY7hsErNpQV5NzNXNUzTtKBG/BqIHy2JcIeFHImXDn0iJcOqd0lbg/E",
+	"QFwYRl3IISj3LjAxlEJXdKhPbZgC2LgZBjq9Q20TSN9rJlhFAfG9khPC9T55WTCh+Ygb0ajq4ZhQReAs",
+	"oRCSVHXJ1EC4PCWm+LWAeeyRv/zlhawmf/mLlagZ/mz3BFrmGALIlaA37NII4Dwj7y9e7P2wTwyHwpid",
+	"82aZR99fPEVsidinhVjd/5nvkzeCwVsHgljs4Sk0TQSVNthxPxg7zibeFMzc1Mohezw8hu8Q3N1nKptp",
+	"cHENevEpuZJ6DB8ppjUX12p33wx4RsCscPmSRpRjU6AxVaSopyUAozr89ozoivLS0KRlVlwAeCNugOFd",
+	"U2quJ1F1Vclrqpky4s68GeZhhiwYm0JDZSrIk0fmu0eHhyRfgGfNTyHVyE1txspyD58A1WtWSXENvz4+",
+	"TmG945YDjZtRHeS7OTqEjc/3yXuUwqHDgCiIlczk9xpQi2hFJ0y7nkdARPZVap+8RHmK38F9IRIZhH7y",
+	"yO6vXxfhBXKOKdVjR9yPDh9hs2FFbrgwt8DQHvYud9T3cBfeDztuHrZ7DRlOin9gGQKRFB78l6DKKooI",
+	"Dzf/2/MLcvDh6ABwMs3iXyP+AOHKTNT3IDZXdGQuj20KyhWxMKzwfnMaDY5jhvFNQ6/m5P2/vXjx4pl/",
+	"1nIAeNau7gWi9fr1Pdr1VyZuAqHwBKmD+82HsmD5PkE4KduK2xWVN7G6s6jm+TtYnjlR56WdGMPD/Oaf",
+	"Z3v/Sff+ONz7cf9y79dPR9nR8Q+fcztLaLfspvh49wQYI8ReLLmYec1VKD05JbmRX3m8Y7UomVJRCwQH",
+	"D2NW5A9bhbP+Hvci6ruFD6G+4R/7YddtwPHhke0P/bMcwgWw98ZuXoRvYrn+RzNeaJqhDCe0NaDejjg+",
+	"PDS7BjLI1r9buIoMf4mpgO5njw5/tPM8Gw6Z8tM8PjTUBH/BDhIUklbGGhZjZgo+QgBcrxWrcoLI02hb",
+	"xf+G/Oj8lOQf9zxc9R78ODeTNSwdt9po8mYtUed4qm4gR2afGIsAdrcE4MdaK15gFQLM6jtFvNOT+LxS",
+	"VgD8/Mih9AipzZCwl4jRU/IhE4oFNW/nbGoEKvkZvyDH+4c72U5dlVY3UCcHB7PZbJ/CY/uyuj6w71AH",
+	"P798+vz1+fM985sQfAkqQ1Qde7JzuH+Ej8kpE3TKd052Hu4f7j+0jbdB3TkYM1rq8R/m72uWyn0WhJac",
+	"An/JD4x59kcOCbtHj0DtYQWAnOPBoUxEM9Nv8cti58S8+ycYCetrp9Isx4x2fHjYAtmjUxQuXIqD36yh",
+	"iUrnKpXUjgC6VRtmxPUHKNiI2iK21Kv83A58H49IT9w5+eevkWdy56Wy7SGkIW6zUR/YfycPYMN2ITXw",
+	"WoF/wTcFXKDQnZMdIQW6JHB7O48CdUwta2BSCxnUax/Iz/wDE0ypf/0j2eAoJkxXfKg6D+NtBT4NViv0",
+	"ibOPrnIeDuMHcxaSQHTGKm9wekNpeBHooY4Fdx7aKXhTQCkbCNfH0vBNiuJbIBCtURHkzPZWXDjkV3Yd",
+	"K8/YrOJgWlLeOt22qfU5Xd0Fo9z9cb5jtLBS0q1j3ZO03G/fEW7H3ep/b55au+PfFfg4tnZ33DjpTY8M",
+	"oq1te2x0UQUGwC0OYE4n5Z0ewP80L1zrANwU1iLvL7DT//Ps1c8b7HTFaDFfIsuNrhPLjczwoymtgLMo",
+	"grvi8WbBTpDyRhkFGdQ6Y91jaUctVBA6jw8fkjxuCwOq4EDk75iu5ntnxjTNG7kCLtXR2IBKy+nU/t0Q",
+	"akbJmtF5t1BLczyzo/yLyrUhFXdPKE+p8H4OPmToWLcWsdpEwn04OgDF+cB67NXBpxBN+3wQ1z4nqenC",
+	"2QjW4KAq2JLLX5lnkIyAbqagVD/46eXe8ZPElTfSzlYXqzN1BtWQkOVvLfDORODwCNbJqp3P2con7Uiu",
+	"AdvK5/+KNas9noSL0OfBZ3w0UpC5vD0C5krLap6i4DNwxDrP7BgfvBOCDu7Vf/76OS3n7XCIwepBaiPy",
+	"tg900TfWyn5elzxsfjfki9vLEYJRB598KxVefF6hn1tsYYXMah8cOfli6508KdmeBRiXrZ18KP5M63Kh",
+	"scH2T5ySGLjGnnAUBew4ZCiQXvuM3cL7HPJBhPMEkZLNRwJMrQS5nDOtS+tXdxhTEQZxZRGApfIgoUYi",
+	"Wi9kRsZyBvQmS4sczBXhBZtMpSGRE5KreujaPz7wfviBGAPsMPrMIXQNAIVSWMRNlM+QHrGbkdz5TB8g",
+	"vAURUiPzHrJKUy6i9zBRKILPm1+6QCYMPhB+YVcMbaC8hZuVd7xqn5xZly5Kf3AL/0jy0P8ozyI68tUc",
+	"A4G+srC38LN0U6Q8pUtEJNC4lyBy/yqL+Z1dybMwkivl/9wMatkm91+cKfhmixjJ3yqHOKdzdBVfMcAF",
+	"ASCHjfiFRVL4vPLSIz1s6cI/NeZ+QfgE+plpVs5jqBMMwgVANhsQg1t7gh4D8N7byChqeR49XE2t75pr",
+	"xKYciAfPft473sUwEkDs0iG4J4ZjNrR2gKbqBl3icT2UbMEreReoD67B3cvQdw9vGogmiC/ho2Z6cYYq",
+	"v3L5MuZNE3rDGiVGEQ4H9HdWUK1km/DEONjDSio1EFbUukQ2zyiMbgmJtEWDZwxEm2lgyA38MC3uEDhD",
+	"1kYPmVFlS9vhJ+2mcOYHgrik+4GAAiR4stF2Lc1xcNRtcxsc5QtxGjt6UvF0m34a3wjbtmjxVtjGDVvl",
+	"QU8NpdkosBNgRn2jW+JANttoSxzor4HduFUAWMYJwD+azc1tKlaeoW0HNH26eAPRdsMLatUPxNXxaJY5",
+	"ciC4lxCb5rrzjhHkVaeE+hs8EKkr3BD7CGOQdAPYbdzyRWoBc/4psnf+xqG0PMJoAcra0lUBOMgtXZUz",
+	"MmWVkgLb5TdUjwAi1VZhG5DYjtCd+mx+EKPHmqeZ2IW0P8jeHghzAS1WbE64PnGXyuHH4k/wvlEi2KwB",
+	"0jQnNuOGIepVwPtAnR8jFRkpubhhBSZ+zOhc4UU9OgYJilfapR4ZTd/8EPtYRQzACmhw/wAUdisabF4V",
+	"oLONvMfAMHZG4Woglmrj5EISu2hCSyVP8PI3m92nGlKTB7nLG813s4FYFM++9slL9SDQZeWwYrI+4tpS",
+	"4Na5TAP29E8uYy1no2a5nJyAEr2uE8FymREv2Z6l4YNPtuh3mbPnF+/mgTs1c8kDFJ1nJRtpMyt0aj7a",
+	"tX6gZFvktCsogvPc4vHGoKHpA8bZ3o8zyGyPRx8QxHZQ7un528wphIuPXUKYB9V58MacsunSkI8Hj0O/",
+	"unYe1lDWQkOam0/tQzYMOYYgVzCNC5MIu8P0MJ8tEoEdoYMAcD+2TAA/c+XyTmE8OH5ZDVnvwEbjOrtI",
+	"w8GnAEL/eX1NwYYCnKLg6lJamkKc+wWhrXkj98vIwxsurk8IZoFVbOLB7Nx3mc2bMk9g0qBLFLNZZvsk",
+	"d9318oGwwkw1stkgle2GzS3uiPkrToyVM2Enh7b3HHt+OsMK07IMo0JqAFrFnOGpUTL2jcR+ZGbRagFv",
+	"7N1SSQd1FsO8gmCV4PQwWmBKhCKIwiuPyboNAWrfjmVF9yw+PShuV94Ebtc9Cs/nBdfhoKLr5QN+/fTy",
+	"ZIgvoIGnWz1FTZYrbMWnrEM4thyzyGkLmH0dvuLQXgzTzi19V4wWRhlEvfbH3X3y1mrJvusQPPcA0syv",
+	"WInOZde9VbgOPpIUISndK7gc24ogetZ3ygesQNA/TlqjuCPnPpTVorZHi3v1DLXQLZMCjhL8WzGvtae7",
+	"StgmRSQwCkcVHYzCKd8Q50PmF0WCgRkdp+Vh5z7e3a31aGTpW+uhHO9DJ9r8bDaPgG4m67JEnnMQX5Cr",
+	"moMpShcKwAGPWbOcCEj1ALFlVjMQLtk3I6xUjDw6fEjykayueFEAviwdav6BoV2pnO44qhgr5xnJfXVl",
+	"HsWyoMDCl1hGFZonA1Ey+sFwCj1mE+9zShqa4HzG7iok2JxgQsfeYl1XwhgJ+D1Gtgz/sJ7ugYig2r0/",
+	"+6eXe0eHu1FpDXAcy8Qc48Sm3dbVclVaVM/D3X1yjkmDJHfIcjmZ0RumBsLCiFmwXIU/ebjbLZnjy3b3",
+	"krkBmnfPkrnfHb9PyYymyC2u/DLJHPvRbIOj9fXhFo9IOs7+xp1yOzYMrBlM+k4lsAzBeMJG33JEXBpt",
+	"5goVKioKOYkiUBTjT0SOfETHGlg5eQBFkw8PDzPSbD8DzmUzov3xVSmHNwpNDqh0Muwlc/jFH6e8mofC",
+	"RLth5JoZxXggBJu5XDR0QfuaGS0BldGY/lkCdt7eemMTGkYYXVA5GoEn0E4y8qCekOPDR/sDYaE9nVsS",
+	"OImQM/PaAARpSz4a7yVaShcjG4izEJxCcDzH5Zr+LjN7z7XcMjq5IboDYR9tuMaikaW9ZmYzt+81ixsb",
+	"fbbcZUvMJO5ZlWAodjIFbpMPaDQhyoG2hcRiPUONwG6S6mFEbfYa3QN7sosIt+IuQvFpXhV745bmH06w",
+	"i07JlXacBl3Vnn3biHUoOY15DVb4GwOXVhSqWaf02mkt3+/uk5e+2FTVE2A40MLB0bOVwZRcQ/nPaLRP",
+	"wN1nfSYYN+TmBjrYHBggdSvMEoIzTq2d39g7XfEp1kN/HVmI7c5FUJi+NCXRnrgljvtQwWdNSGWv7E4a",
+	"HZy27adMJChumLfbTO90cBH2VyCD4CupfCceI5ZALlKC1fQgsakaWlEO0PsZYR+HbKpR1uVayjL3rx0I",
+	"BTekYlA5fsXGXLi6jshhxJWqmS0TB7/WPsmhiYuX7I8PM/LY9ndiHMxGlzGz6xyukCtjdnkg/NslfBBa",
+	"AuRwQ91bjw8P/a+jJmJKM1qchkY5YDhQzGbHwl5baOtdaldsIKiYOwfxPsFShYIPwUcQFQ0/8AtDiY3z",
+	"ycJgVpDDaFj7+ej42JgXcHrYT8YaUgNxlB0eHvqpg6ojxTWrbAscc1e5qDHPrwG3AFXtz+lw7A/CFc4u",
+	"Oj40KSEcf+JKjgzty6owKkJmI5NQwC1liTk1jtdmlp6Q5gIAQNynChISzGFwjVy1eb/2yZnWFb+qtcU1",
+	"v5pbrw/wf3GDRdoVzDWzeVFXc6L5hA2Esagempf/9HLvSQZM+tD+8/jxrt9Vt/Zmab0cBSZ+6gBiuPYb",
+	"A+4rc1xG/wJOT0UxELn50aVEVOITYuyZ3Cq18JX6v4UUhqrK0m7MhBTSB4w6ZMSr0LTqzwT4f/UE+PXT",
+	"3+/E95O06zwaTRAV7pogzESGlFy5FACg5B9391E8hMTGWhSsahmFxhjL/B26plOV4SXCewyuJMgziPIO",
+	"cu6wHHy1uqz4NRgsrv4ckyemJZ2DScPM+FaUCeisjCZXZRtcntrCpWYRe9Aqr6jGhk9gCLlQyFCKUcmH",
+	"Ot8nuf2NYeQutuPkhoMmzG0DhhiGMRsIkJiXhm1emoUtACxmJDd80L5NlsWl/WfcViKLwkT+G0TvJVSR",
+	"IRVS8CEtEctjIAo21WNy9CTsfWfoKASIHP6D6Llcl/GNABBGQBphWd2ohgKQKyq45n+wIj9FywjRJm3y",
+	"TSM0rKPcUftZ/v71+fu3b9+8u3j+LAfSM/r7mdlX7Dydx67mqD8GOKvhmeCptotNO8YwHhbx4S3GrM5g",
+	"rC8UtMLBbdPXBJv8pZmbzSItInMn6E0tBAeCjdoyJ8VpBz0OCqZDevIdR7xCqNkxke241X6W1+bilnOb",
+	"oWRdV/76gNKbuza+ObEpWrwiorYYNh4+JLDTzMEyNVU9CIyNaTEQin5gBfr57YlG8gkCZhAHgwv3qOkH",
+	"w3mi6xSKOeoqafm6fdvyjWo3Zb7nO9XqoZy4Tl3Nkrd6WS7oDbPJvyFxcJvXpXKNYLbleebac/m82Tgm",
+	"98SOWYi5xfTL98nLEJGxERvzaGSdmMvjQ0YZAdi0KJgdNeZZM45tbACv/juoNWuYN6oybCx7IMCFGKot",
+	"AGxoIexkIbvyjh46ORRXTiQWaHTWMXgP8ACm2en+bZQ8kM6KhzWdxPpegk/YmWjL/uGvL9h0rmkVu7Xk",
+	"B8Qo7Blw6nfX0eRc5sC17id8MkMIgMjzRJ1vyTubbPtZX2XbkFsLLgPr/+CK0JZHqJ66lA/seyzYaWC8",
+	"7Q7UZCSrCdgJtU+t5qAXhzHg2inNyxLREbBa0gwYXNRzpk8aSaAK7CJs4uKYU8kFc84okNl1Wd7Or2xN",
+	"/wWrsBWkgKfAgwMvAyDtnZMdwLtzQKjmhTHWK56qJdKjw2xnQj/yST3ZOXls/sEF/uMo1RH6Dh0L9+Av",
+	"CP28l3oMkJLvy1mAo30xX8HS2++cfHtBjHYn1ZaFYQNw2dpBmCRJPw/v3HqkZJtU5dexmrLCNt5HLi5Q",
+	"l+FjQUQYhf7a9qpzJBad7b17pGw9rXVpW0PETXaxshbYNsbgEYJGVqw48amDGHdFjwIvi+9US8kShUI/",
+	"8tEuKjLwGIqW3NF6HopKQIzZSUEMkQOooc9jSqbInRI6ELntXxpSl5f6LhYzcoP7gpzZacJRGh3OHxiB",
+	"qJbmE5YNhJ3Tj0ZhtN9fegR7m460T36xPqLUBC29GI3X6rCy4d6x5uKwriqAIYiEZhxxMCau3aKWeLZ5",
+	"yIYx/PRy78nuvp9G03Fm5C76KiPPGUSjBsL5MDOShxa2eZyPBvKcTcEuwJLllosRvI6Q4IZexay9bd4b",
+	"6GBFB8KIag/C/0PSqQRDeWawJY3Xv9+ClN+zCRyW16EG+0201eJGlcNrbNvHwwnYnTn1fmYHFI3pEkf3",
+	"N19jovk5Gzk1ZrQABvdpx4Gudg1iHz3wz9kxtq3vmzuK6kLo8tufmfdS+8GAvjtRfwGv+6alvO/tsjzY",
+	"ZBZ6X7IdvRwdiuO9ZBgnZXpsDXukGCeJTuOcNCMSliXodnobFji8BZJYxeIhRrDA3Ulf5g59ebbD16N+",
+	"RVv2Y2BzoTQ3NPvzdTDuZbOE1M26+lbYtUaq2dQts2iCHXxyH14GnWWj4jgvHpeXDLzro18z3y67qsV3",
+	"CtM4ANzfKIgAyO26YEB+hFHBHSPgymbve0CXgWCL+OSYOmxhzPW4oQlbt5st0g37EpXoJq41E8W9aWxf",
+	"JEW+v8J2rwVskAJ+p3qMpupmI40l823G2xDxp+ASLyZc2HxfxZgikNJ2Rgxr5NeC5HEbzdxadAMRfbxg",
+	"1B13ZgZdwCJWOPneiHIODnrl7WE/WJfHr9UetR/tuEZ3yQk0QgU25xAmBkYzGIXg+ZS6a05R2+4FLF/f",
+	"xrCH9vd1qYmuz/VyNdHs2b2oiZag3LXCf69SCZNqXVz91W5rlUePtpNWUIlr9F2IbxsAIeZ2G3KsLLS3",
+	"biDw2gExYQcIAU5+6m+f1yAfkRU3LlYZMWiY9grYyuxIZ6TqZjOdEYeBjuVbUhpDf/p7FivYhr1DiQRE",
+	"OhuY/bJK5JJZghJJ1c1XrkTi8RotEslojYscC8aDT0DGPcq7sa2Yq7LOnCWH7aGsrqeyOFoOStlCGfe1",
+	"DLWQb5/u/ZCRs2dJ/wBOxt+Sr6ysev1tX1ZQDYfQUU0NIff1S6nTG3d/N/1+Kqg3OYb1TCGzzvsonF5L",
+	"dA7EL4C4T32Zn1OaIriimaxLZypFbVqvWClnVqNPZHLArXy8pGx4y3Lri1hDq4j5Pm2gd8yoNIaTmplc",
+	"scydrVGla+H+cXec/8AzaXXwCXsrLoXHeiGhIQBAa9AANgvFrcqyLkzEXoCa9RGjqom7yY1cEIajPdv7",
+	"HiTCDwirNRC5n12svk0YFcoqgFZZmFFF6HDIICXLJVx4VBBo5AcZHLZIuaPDxJkbbWerJaVQ5t9FcRYF",
+	"4N4SDXA4CwSKvTV5HAi2PUS3w1d7VJa4I3kKc4uzExYoGSKUcOKd5HuuwcqHNncl5RObwJcRuW704iwa",
+	"7ZuOYYSFrDZRoy2+r3hGNKRNYW1yvvjUtyb7O0MaEIbgUVEd14qVo4wcgSg3Yv3o0BWbUTGHnp9Qxker",
+	"a1Z5U/XooQUDVRD2voSvMf0Sk8ggUA4dfaGpKdUkPzCD566W+YZNNY5pNEfzxz7JnyKB7F1AOJwj3gig",
+	"lBM9nzLfXwB+7FPvwiacYghF1tp2ZnWrVCSPKU4ONdN7SleMTnLsuGjzw+PBLDjCBPM3qIg1Hki3sKsb",
+	"CFgeWlUHjTVAWWNuZGSOP8FGbECaLewZLDa8Kqm4gWW6hUB3YVka3aiiQ7NKt4VCQnrhCckP8ozkg4H5",
+	"735uq/729/MYwG2fXMxkgzondI4VQN6mNfOEGb+HFgzUZaxoKHLhGtq0hldc8kLZTqbhQ9tVCSDnuLb4",
+	"51DJmNu/L6nOnSnteix9pwZiWMrhDXnge81l5PgRGcu6spW0Qs52PQVoQNRwHS/HtHCVluCaP3uGiSJn",
+	"KOwbRark6PDQzhCyidUJ0IrLQfanCskalxMq5nmDfM+c6R/ANKIo3nVcsWorxc4WYNjT2my3+yXwvFV+",
+	"1V+i9rdg0yLYAFTBunl1+TJth/mmJpst6VH26zLN+i8Hf2kydd/z/4oLC1u+2PNslRp9tAU5ssy7Egj7",
+	"6w/UAWYPEB4a43h7N5E9qzWWg08NPrDUIwOkHj1uNZkccPMDlzG81nAa4RCnoSFMaGMErgVRzsP1BndE",
+	"9OLIKTEQoNo7R6d5t8VxP12sEeh/HXGJjev49YHooc5oCGEzvaMzSR6BZamty5oxaNYudOad0LyKBCg0",
+	"Hr2q5EyxiqixnAEELSQA6jGbnKDgQMgZYLyFnIlS0iKzVSMDoQQfjVjoK6SoKK7kR6frQsn8EiIgXTTQ",
+	"ZU8tOdfDO2Fvi3vqGHLEWp7S4ZjtPUW5v4q/NB/+nO04/eMZVw7CauU7Ej+J3nRuyW/vrSz5cN73be2f",
+	"fc52/mMv1o723kx9NvayF3b8assM9ZmlRstT71OF72Fm+iksszAjFKSNYsrc99eAOjVZAZCGYGkL81kY",
+	"rU/wN3K+O/wpGKZLO4Eve4d9HarXucbA0jcWgXXTX23ihm28Lws3OriUgbutrnnevu0g9mlJxaq4UMU+",
+	"cIV1lKLwCIDe7xbCPcbkNS8kWHdcUs3QGMRuF7zI/LvIoQVMC++BWNGuQ6o272mm1t9W/3hrlvrVaR4O",
+	"tjh2xpVUbK5u5M8v6HUetwBxQ3ynfHNgYFZPgq3nzGZ7fi6u3jqEZBTKbut6ZPly9FoK9goDAdtkCTC7",
+	"DiXCrK6lRJi9WyVY4Rl45cMU9ZyDC9rtucXTejnaMwvegxXnmNFwq6HvwWlsiz02os7NnXB1Kv/EAZU0",
+	"8IePyCuXYoJlnobr2OQDFQ4AeJOj+6NTK5tt7M6jxAREEsE+6oGIu2gjiG90i7j1Lcec6/vd0+AScm/F",
+	"5jr4bmFUACjCieq67TB5Bj2zLGaZERAcicbSi09XsRPAOw4QpWbNElqX2OCxm3kUjfQ/j480GwhRl6Vv",
+	"qBO6/dl2PXD57T7lGXl0dBya7yBBEkU5IK2bDfgR+2BAaY+spmMqWHFpt+iyYiOVDwRm8sQuJb+HWHE1",
+	"odUNszhgqN0AzA82XcDGcnMjcCyaBWx21B2xDWLUqI3C9djx/MKiVCBBp2ostT3OhgdqXYljjmVDxhgz",
+	"xbuPv5pJndMP9541tIoPN8KvIYVIVqhLfKW88tw5gtfnkUv0sQNHpEtr7x04uqfbJhCzg8e4pBq9zQLS",
+	"3E7BK2R1BK5IPtgZ1IeHD4dwO3gB/2An+JlT1vDDwU7e1htC4GC54rAk48DYQIY4nro1f7WqhJvhud3v",
+	"TjgI+/02VQvPq75d9aJtR0TXx390v6G+HGIVDR3Dga+hI82HmqB9XYkiXLOP2uX3uGjg8eMniOdmfnhI",
+	"/ut//W+SUzEcy+pyVMlJTvB+DYT7VEuIkcAdWoy7BCEJmOqx/gMpxeyjJlpeMyPFPcQlFR7laSTr6oQ8",
+	"Oj4eiNxJZACCuGQffZPxt09tYcbHjkgjPHJ0BILRIvRYppFjoC/WMEJ910CslLzQChE1m8DMhLSCQRNs",
+	"8NvNVgKqoBWZA4GaV1QGhtFBbHnstANEFPRKjZ0hnCVExIzuwYrMdRU00mgohaonrCCKiyELKt9ABEBD",
+	"KuaYr4KJwja8t0wHMet4eDuNA9l9xEm3lMBl3/5lco/7sOCzoliRe9xgoE29YyEt+RY89C7Dbr0XvmR1",
+	"Gy8m++rCdmdFgR2NJ83SoX6Co4/qdcAnU1ltAHW2Usq8n2K+yCEpKjpyTN1DEhFeKIuS9FtdWDwkzDeJ",
+	"auBY4ZW9k4CElpGclhWjxfxyWjEF0J7A8m0FAyRn5BX7DSRX7lt0QBucU+DZI8pLYF1mbi47AJttOAMT",
+	"xACiU+BToIOUFJ6xObIDISsnyATh4gMteeGEQpiBA+BHbGzQbajGEJmzAGiBv/OOQyfocB5BGjk5s0Ic",
+	"kbuSRm68RuSsB47aEl0Yaa6lDW+Rib9EGv8yTBwHXw+fFOgtoF52sLmtsh6ctru7VkvyWZXb4UWfnNK2",
+	"ImXgqZxMacX2qCj2oCGysDUd1mG16Hc6NTeWK5X56lsP/CmGZV0wDCv3U+MaDpRHwCAmtBzJyuhLvPDG",
+	"oVtN4+ak/NDpUMCtr1kIBwRVaWnk7SI4c4OWOKOKKKMlInhIKvhm+dHS7KBNqjDNfJybzyHz2Fn5zp1m",
+	"al3zapPB0gn6CD0X+smjnQQU3Jc2um28Zhuqz+f7ST7ZVJPZXqjcMemlZTGb85vewrjNUwbCWum2wa0r",
+	"6HTm621ZTtLOzAbiliwH62ruzTr7IhU2fa7qc7Cov72bCm13tUsFxzKKbVofscQ/qGqxuR2y9lVPGi1n",
+	"BSCXSuElDea5fKTQEQi9kCGYhW1SfNTO1aNlDhXOrPo7RaYVN/sbMPGQf5CJLNhAPDh7tvfj7gmB/AFs",
+	"PuSSHr3LJkLTi60gXpQsB2PHtsy8HMnqkotprRFGWs5YEbmBSgVNnI3GwYRGeHSz3t9rVrNTkt9wgSh+",
+	"jZIm6AE/G/PhOBVHb6/NMjwhL+1Xl/YrYC9NZKQOSKRfIH27BSTocJbcgLLClmmQfBSgdamYjXnJMmzh",
+	"49QFrkglayynYrMMcktPiRpDXSGcqjEIiZbSlsS35h44ttns5KwHYiDOmvoJVyAEYO+VpiWzbavc0kIo",
+	"YS0JcfZs72g3I3QgGjKgQwDskzcwmMW2x/ox3+jI5deC29Qs2/wjKto4xckBgVyO6rIES3vBTYd43zYm",
+	"bO9NHFp2geIWHoEt0Qt1cS1Mq5DfG+rrBMKaW8Mfzz8ztomvFoWTNqx2xoQ+XeamDAMH9IMHWMQNvlaO",
+	"qLW2aiwbCNgHYu6OKwtH9NGKAT1DQAIKms3EXXsQqm72ySvb8ASi7PA5L2yTGbcNbSRNywygTsZwA+wI",
+	"jM/igfgn4Z/oQADyOEpK56oW9yaa39XivgVzKHhMeg2xxdV6aA0NIf2yYJOphFTTd5ZAV8ns1E/u3Gna",
+	"a937JHdey9zVePnqzK+7doGJyAvqW+A35c66NZ7LtBOfB9gZl37bzISNuhJx35Bpv2dqmQsMv/OjftMF",
+	"mPFSeuCQu0XfG1i0z/FsQv3eZ/ZXL9o7+GTlZ3f1ejJU2DTzMpK7N6YeAi3FjtOZ9OhOc+eeqKa7lhy/",
+	"vx84Du+H/2J0svo+m137h3VtrU1W5jN2m8jPuvPrsrnOqWvF7rRE2PJAmcRnVoN+8/bp3o82CbGZp2j0",
+	"RJ9CANglLsMtGcawQaKF29E/BdvoiC6dECzmdI8Ys83ppOwvlHf2lTof/iZtjycZ3b+7yTZDZWHPKQu3",
+	"inbWKwCBgXSva2iu5EwHQouiYkqBdv5o99RB6ZTME3/DroYc2tAsKbIZLT3akMEiNr9H1b9VJYFi+i3u",
+	"2Xa7GzUHeTqWfMj+T0bMeTqWiC25TMHdHB7HA/PeGez5uXvjN6202lWs1lfdBt6XuurGS9ZSbQf/vBdS",
+	"CBYi5BPKRd7gUnhjnK8O8Decvw5ZWtSEBFxpvGCX5jc5EYwVKu4sEtD6vU8SE+EBfXFZg5KYCbZniR2v",
+	"zGQcZhkiYsStNhqtb2MkswDAmWhruzkAp/cyrsLgvBVTxyndS7u6L5M2169/3dcB3LlirkbbtfP9VuA7",
+	"N23QsEJWNbt2OOfOFq2WPg0g3ohGPQ62aVJRH6fMghMhSJyzTqzDLXM+cVUbLhmiSxHKG3d4wEZjPN49",
+	"HQjq65wgPNXCjTePQSdoTITDgFSjpYThtwggBDgZwGH8cLJqoP9gjIBV7JRUdIaObiYKTMjTi+VpvgAp",
+	"GUTYb0Y3sErKLq8OaYLePR82QVifGmyRswfBpQ9q9kBsM8Ri862t3JjUSpMrZra3ZwAO3iskiTqwOoA6",
+	"am6pl2EdvUFcn/eQXuCegqBHDh3GcVa4U9SGQ8gDTHUkuVvj7j4icvGKLYTlCOCsuwJaDFkOREv9jOfa",
+	"GRtD42afnPmc/gQgFCS4WTzEFC6H2c1OTBgnFodUQJEC88B3HvYln8iClc3yBi/CTwdindbzZKPO8814",
+	"24nNKmvK51OSRstNKDPN8JqDl0pH0uIQ0kIcrYlTKax2FoXRQqzMdQNbFSzDADg+C9TPWVmoEETrJl3E",
+	"0oJUPI4ljYDpMqVV8P8MIe+GKymSHe6LCddvHYrRdqxT8/Ivo8v8Gcz6lwxmwQraeR53FLxKa0wQGu40",
+	"+CH7uJVhImeQDhsVWTqucQI8I9lRPItzCnySR8h4wSzbgXjw7Gfk0xGGg9NlgJvEdeu2QtxXY76IeGp/",
+	"7pkKbPwP2JWvtgYTp9dhG8CJbrPqErMcvt2SS5x/R9c4vA9fKGLTx7Y4W8gDy8hVrSGhhUIzcZv6pOtK",
+	"nDQur9X3c2hvBl1RIcbhWqRCepPR5cG/Ea7xQIR7vEH3uqhDViVn0A+rMmxaeHWN+wQew1mUBC0MNBVg",
+	"34DPUAOqqB4z4dAjPBcTQ1oJqp0vSLe1cqMKwpKgmhGa8mPdYtBaB8K/DpSiIcRvzppOe8v7jCI4qYdj",
+	"6/i1m+r2IUqFsuqP4n+gF4nktq94fuptmIGAaqbItoLIlIPJM4aWUZYe7y7maSmL1NighXW0wZAktL4u",
+	"2ILHm1E1EK5O1MJUGOLyx+oKRdfMtlqhQEbH1qaCtAZJ1lUggdMWW1Ig8eV/qpF/qpFbUiNt3t+CGtlD",
+	"yK2vRB5gb+sv7XsDkcM+6pAR7K88IyVVGvIz5xm5YmMOlaQWdbzkgmUup5r6YkkH0GD4NO5n5pt9C+lz",
+	"iAGCu+kks8ButCxZBWkIGcLUej4MDqeJLLx4ANeEk8GKVFJOrDg/RVGFwnIhQVvOBDGa85NdJxwXWbwm",
+	"tJzRuSJcZbaENmpaVPIbZnVr8IydLFx1RHECl1oIT8C03745vyD/9f/+f0gGeUvauG4xXC2+0rPxgYh0",
+	"92WZxik1w7UPalkVWVMYoxjNGn02opLgWzlgFmUHXIUL6eyIrUmPs6LggaPcn+DotECg/B4qrGkvBAJU",
+	"xhsxdItQj7cSO65SS3Nkwpi5Wu6MB8JX+ll0CjyNDQv8O8TVAoOpbDcBKBIMZRgWjxiDfFDyzWhVclZF",
+	"F+2BbwIWNpqJerJz8k/ztl+zxQaQ9wEiABzT2vpMFI5f/m7pd7uCAxwJ9yg3kuB6wFDBCW1DD8gNHfu3",
+	"ohTZrgvJyIYR4fjNYuTAErnwxTYENOR9UNXN66w/AwJEFkTZNv0BMwADzhMprgH9WrHygzHFrOZvQfiu",
+	"uLAdXnwRAa8UyAVXsAAbbe8M8uNqIVSUdFDfMXusGMxk69zxDRDW18IaXzrFwsyqk/t9nc6Ttza2gRPm",
+	"of4K7+62OYRiotgTcvallctXgGEJtWnuxuXBULb8c2zBKyNfU+01UFccZHhMkTWNdxXBDdg4ZVna60qr",
+	"gBUGAidmWEYnhCDuiQ2IGnauGj5ax1bIbxL4xNW8rfm68oQux8SDgMXl0Ud2Mx9QA1Uw0mgd6BakAhkm",
+	"9MOukeyKKFlXQ+iFbvTzeCMh02YkSyyTPAWpXzKqGJnWWmFo0KWAcuzUOXRgotBMW4Ci7XrmRgIZInFw",
+	"y0CxHyIzRmQWqBeD35yi7jvjNsdOGKFof0zGACTMtTlMV9pJay0vq1qY1Y6IlnKf5FxoVlX1VOfEUK0i",
+	"tNRjWV+PbSN8KAnLcK0TWt04Pm++Cj++tDzR1c+9aHLjpBr8IHcqcH5K8qtazXMyc90T3ci7wKRFcSnk",
+	"LC5rM8QAsg0I02YhwcqRGGfJTfbuHA4vXi7/LNm6kB8+7BJ5c9+3gUdY25kjcyNPWMG1XenCbLEC6Iqj",
+	"ByigzYdZAal3KPoDEQ3jZVkf6XbaYa4gGC1i07nLks6kFcVrOdtauhW8/R2++v7zrYQ2a+uIU0TnBYXD",
+	"QFA8APrby4taE5oBRtPacm4llJM5RuuZtZxlRkpLsX1l+JPj60sxbi6sKJl7N0c+pGLIyhJo2qfIFBLc",
+	"nsBpDevMfLIR5sxYswobRuKOo8r42LUrJr+M+XDstmIghlSQK+acvAGFyOmLmfdMI3LgacDUgd/Q0sNR",
+	"tO9cWlU044BO9dw8vvMlNLd3EfDyt6Oz4ayJ45VfYZBr9cNw5svhV95hwAbdS7OxLNH/l4WUtChhDNWr",
+	"lRfEaWrz71IXxehGqZuykFnXzqfzr7XpR165Cj6/Zt4ccWlzA5HKm4NeKAkLlbvGdKHLHIpykOQ4tJGH",
+	"rPDRF7yL7jnAhXH15YD3GczL+PmGWM4aQ17jo6lr7pFTXQWXHlMRJ7I5CI1WVK1DsbiNxRpFkJbzIbPK",
+	"FhfaktEKA3wR6JpO/hfj1Xwz7M+D1YBvC5I+N2GEToQb9WTDVkgV+yBvLPaubSKGfhqIuCO6pCdpqwch",
+	"1CVmDR52VNdc4Jy+6doaWMPqyhrc/vuqq9FuY33XruGQqc60K1pMODQ9WxKRik91tZJ7ikLD6GnnP53t",
+	"HT9+4sGoPUmQM5IbEg1ZHOZvGGggrlgpxbVycAi+MMUnjgMIUW73MmTOoutTSAGxegzKC/tWEr2UluU+",
+	"yaEhrculHYhmMi3gONfiRsiZiCdglb9QK7Oc8WI6NZDJtprxm3evE3+/Q0BjzBXH1S2p9YD9z6ARogD/",
+	"xbdS9aHtua11kRos9+AT/H+VQfTCdvklUsRsNHR/CfcGFQF46TLkDeTagfBW9ct6h1x+6/gDZpRNd3Zt",
+	"rd4M0kClqCs4krpaeSIvQ4ULBsNdaR8W8n+0uU7uPMwblx0HDnNRV+Jr7JuqcV59S5uQW29wHnUllltD",
+	"z9EY8MkONrsPHYChvZNLbOtChpvBk/ZL6/VDc+fIIvQb46qA1w4EtoYKeGvOx6D5hHWcb0rFFoU/3i1w",
+	"+boSX0SrhjV1FZCbU7nHAvLngJW0IbFaFuDQcpd15bHPZL5ojdsEVUWual5qaMqO3+I2NeDg4Ed0Sq94",
+	"yTVnijx483bv6NHuPnkNRcBCWvYOPP3oaDcJTvOPCNV3S0fr0Us6cLsB/c0odXdyrI2TbL7/v8fHOVea",
+	"TboO06h2/ii9DnaHJf+/hHd+04aJX8dq4yRs430ZKLN4k+/ESMmN5u8a+GgZ1HjX9acW/PeaZVGIDLws",
+	"QY2PMRKNqpUGGUR13m/ulpi9f/+XUevD8pbo9H7nvhVdfhYd2nr6/PKh7LvSoDnVBw5WqzGc96OGzsjk",
+	"FkHhA/tBUWL9Bv6HdsKLP3wPgUd7m50Y4lUbaCV6FQKtLL7pzCm5RqZR7VsG29C80aDjlTjpmwa4j4HF",
+	"IgiNUDLuEfIaePup1721juIRYwWE0aVYwC6LXuNxnBMrdOlsmCY6kQC96MBiIRw7HLKpxnxwNy1bu7b4",
+	"uhe8ZBgzss/E5xX1S0+cNmb/ubIXGnI/tcQoFbVNSm2j06s5mTI5xbb5dgh0Ana83IW8SSFdCRoVfnmu",
+	"6iK8LOpgnT7QqBwmLkGKXuGMpsQL3tUI9uJNqYA4E7U1YMNad5GUHz103IEW9T4NDBLOSqPay+ilY660",
+	"rObGEPz/AwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

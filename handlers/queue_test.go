@@ -1,7 +1,7 @@
 package handlers_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,7 +64,7 @@ func TestAdmitQueued(t *testing.T) {
 		p.call("PATCH", "/v1/sessions/"+p.session, `{"state":"running"}`).do(t).want(t, 200)
 		p.enqueue(t, "q:2", "x")
 		for i := range domain.DefaultCapacity - 2 {
-			p.enqueue(t, fmt.Sprint(i), "x")
+			p.enqueue(t, strconv.Itoa(i), "x")
 		}
 		p.queued(`{"client_queue_id":"q","content":"x"}`).do(t).wantCode(t, 409, "queue_full").want(t, 409, `"size":100`, `"maximum":100`)
 		p.call("GET", p.task+"/admissions/q").do(t).wantCode(t, 404, "admission_not_found")

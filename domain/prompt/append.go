@@ -131,7 +131,7 @@ func (a Addition) delivery(ses session.Session, now time.Time) Delivery {
 		Content:         a.Content,
 		PlanMode:        a.PlanMode,
 		Model:           a.Model,
-		Attachments:     []string{},
+		Attachments:     []Attached{},
 		PlanCommentRefs: []plan.Ref{},
 		Metadata:        encode(map[string]any{"plan_comment_refs": []plan.Ref{}}),
 		Version:         1,

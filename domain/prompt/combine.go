@@ -18,7 +18,7 @@ import (
 //
 // Errors: [domain.ValidationError] for too many attachments, [TooLargeError].
 func combine(sources []*Delivery, s session.Session, lowest int64, now time.Time) (Delivery, error) {
-	refs, attachments := []plan.Ref{}, []string{}
+	refs, attachments := []plan.Ref{}, []Attached{}
 	var texts []string
 	for _, source := range sources {
 		refs = union(refs, source.PlanCommentRefs)

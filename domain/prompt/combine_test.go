@@ -27,8 +27,8 @@ func sourcesOf(texts ...string) []*Delivery {
 func TestCombine(t *testing.T) {
 	sources := sourcesOf("first\n", " \t", "", "last")
 	sources[0].PlanMode, sources[0].Model = true, new("m")
-	sources[1].Attachments = []string{"b", "a"}
-	sources[2].Attachments, sources[2].PlanCommentRefs = []string{"a", "c"}, []plan.Ref{{ID: "x", Version: 2}}
+	sources[1].Attachments = []Attached{{ID: "b"}, {ID: "a"}}
+	sources[2].Attachments, sources[2].PlanCommentRefs = []Attached{{ID: "a"}, {ID: "c"}}, []plan.Ref{{ID: "x", Version: 2}}
 	sources[3].PlanCommentRefs, sources[3].Model = []plan.Ref{{ID: "w", Version: 1}, {ID: "x", Version: 2}}, new("n")
 	s := session.Session{ID: "s", TaskID: "t", IncarnationID: "i", QueueRevision: 7}
 	d, err := combine(sources, s, 5, noon)
@@ -37,7 +37,7 @@ func TestCombine(t *testing.T) {
 	}
 	want := Delivery{
 		ID: d.ID, TaskID: "t", SessionID: "s", IncarnationID: "i", Kind: KindCombined, State: StatePending, Position: 4,
-		Content: "first\n\n\nlast", PlanMode: true, Model: new("m"), Attachments: []string{"b", "a", "c"},
+		Content: "first\n\n\nlast", PlanMode: true, Model: new("m"), Attachments: []Attached{{ID: "b"}, {ID: "a"}, {ID: "c"}},
 		PlanCommentRefs: []plan.Ref{{ID: "x", Version: 2}, {ID: "w", Version: 1}},
 		Metadata:        []byte(`{"plan_comment_refs":[{"id":"x","version":2},{"id":"w","version":1}]}`),
 		Version:         1, PendingAt: noon, CreatedAt: noon, UpdatedAt: noon,
@@ -54,12 +54,12 @@ func TestCombine(t *testing.T) {
 func TestCombineLimits(t *testing.T) {
 	sources := sourcesOf("", "")
 	for i := range domain.MaxAttachments {
-		sources[i%2].Attachments = append(sources[i%2].Attachments, strconv.Itoa(i))
+		sources[i%2].Attachments = append(sources[i%2].Attachments, Attached{ID: strconv.Itoa(i)})
 	}
 	if _, err := combine(sources, session.Session{}, 1, noon); err != nil {
 		t.Errorf("as many attachments as allowed: %v", err)
 	}
-	sources[1].Attachments = append(sources[1].Attachments, "one more")
+	sources[1].Attachments = append(sources[1].Attachments, Attached{ID: "one more"})
 	_, err := combine(sources, session.Session{}, 1, noon)
 	e, ok := errors.AsType[*domain.ValidationError](err)
 	if !ok || e.Problems[0].Field != "/body/entry_ids" || e.Problems[0].Code != domain.ProblemTooMany {

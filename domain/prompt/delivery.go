@@ -80,7 +80,7 @@ type Delivery struct {
 	Content          string // the canonical prompt, see [Render]
 	PlanMode         bool
 	Model            *string
-	Attachments      []string        `bun:"type:jsonb"` // ids
+	Attachments      []Attached      `bun:"type:jsonb"` // in the order they were named (AD-10)
 	PlanCommentRefs  []plan.Ref      `bun:"type:jsonb"` // the comments it consumed, as they were named
 	Metadata         json.RawMessage `bun:"type:jsonb"` // the caller's and the service's (AD-11)
 	MessageID        *string         // its row in the transcript, once there is one

@@ -11,6 +11,11 @@
 // (AD-7). Both transports share the operation: [Service.AdmitPrompt] is the
 // direct one, [Service.AdmitQueued] the queued one.
 //
+// A prompt may carry attachments. They are staged before it, and the transaction of
+// the one admission that gets them makes them its delivery's; what nobody claims
+// expires by the database's clock (AD-10). [Service.Run] sends one comment to the
+// primary session, on the transport that serves it soonest (AD-9).
+//
 // # Queue
 //
 // What a session is owed is its [Queue]. People change what waits in it: they edit,
@@ -57,5 +62,5 @@
 // # Locks
 //
 // Every transaction locks the task row first, then the session row, then plan and
-// comments, deliveries, turns, and messages.
+// comments, deliveries, attachments, turns, and messages.
 package prompt

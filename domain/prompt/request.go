@@ -27,9 +27,12 @@ type Request struct {
 	// Preconditions are no part of what is asked for (AD-7).
 	ExpectedState *session.State // of a direct one
 	IncarnationID *string        // of the session that a queued one was meant for
+
+	run *RunRequest // what it was made of; nil for what a caller addressed itself
 }
 
-// clientIDField is the member that carries the caller's id on this transport.
+// clientIDField is the member that carries the caller's id on this transport, and the
+// key of metadata that keeps it, also for Run (AD-11).
 func (r Request) clientIDField() string {
 	if r.Kind == KindQueued {
 		return "client_queue_id"
@@ -42,9 +45,7 @@ func (r Request) clientIDField() string {
 // [domain.ValidationError] with every problem found, or [TooLargeError].
 func (r Request) checked() (Request, error) {
 	var p domain.Problems
-	if !domain.ValidClientID(r.ClientID) {
-		p.Add("/body/"+r.clientIDField(), domain.ProblemFormat, "must be 1 to 128 letters, digits, dots, colons, dashes or underscores")
-	}
+	checkClientID(&p, "/body/"+r.clientIDField(), r.ClientID)
 	checkContent(&p, r.Content, len(r.Refs) == 0 && len(r.AttachmentIDs) == 0)
 	checkModel(&p, r.Model)
 	if r.ExpectedState != nil && !slices.Contains(session.States, *r.ExpectedState) {
@@ -57,6 +58,12 @@ func (r Request) checked() (Request, error) {
 		return Request{}, err
 	}
 	return r, checkSize(r.Content)
+}
+
+func checkClientID(p *domain.Problems, field, id string) {
+	if !domain.ValidClientID(id) {
+		p.Add(field, domain.ProblemFormat, "must be 1 to 128 letters, digits, dots, colons, dashes or underscores")
+	}
 }
 
 // checkContent notes in p what is wrong with a text. One that is sent alone must say

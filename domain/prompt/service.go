@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
@@ -17,6 +18,8 @@ type Service struct {
 	announce *event.Announcer
 	observer Observer
 	capacity int64
+
+	attachmentExpiry time.Duration
 }
 
 // Config is what a [Service] works with.
@@ -26,6 +29,8 @@ type Config struct {
 	Announce *event.Announcer
 	Observer Observer // nil counts nothing
 	Capacity int64    // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+
+	AttachmentExpiry time.Duration // how long one stays that nobody claims (AD-10); 0 is [domain.DefaultAttachmentExpiry]
 }
 
 // NewService returns a Service on c.
@@ -39,6 +44,8 @@ func NewService(c Config) *Service {
 		announce: c.Announce,
 		observer: c.Observer,
 		capacity: cmp.Or(c.Capacity, domain.DefaultCapacity),
+
+		attachmentExpiry: cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
 	}
 }
 

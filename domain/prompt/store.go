@@ -12,6 +12,8 @@ import (
 // Store keeps admissions and deliveries. Package storetest holds what every Store
 // must do. Its reads never wait for a transaction.
 type Store interface {
+	AttachmentStore
+
 	// Admit reads the scene of an admission under its locks (task row, then session
 	// row), lets decide judge it, and writes what decide accepts, all in one
 	// transaction. When decide returns nil or an error, nothing is written. decide may
@@ -37,6 +39,9 @@ type Store interface {
 	// state of the database, or [session.ErrNotFound]. Its capacity is not stored.
 	Queue(ctx context.Context, taskID, sessionID string) (Queue, error)
 
+	// Route returns the primary session of a task, nil when it has none.
+	Route(ctx context.Context, taskID string) (*Route, error)
+
 	// Deliveries returns at most limit deliveries of a task, oldest first, in one
 	// state when state is not nil, and behind after when that is not nil.
 	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)
@@ -48,6 +53,8 @@ type SceneQuery struct {
 	SessionID string
 	ClientID  string
 	Primary   bool // the task's primary session
+
+	AttachmentIDs []string // none: nothing of attachments is read
 }
 
 // Tx is what the steps of a delivery do in a transaction. LockTask comes first,
@@ -60,6 +67,7 @@ type Tx interface {
 	Sources
 	Turns
 	Transcript
+	Staging
 
 	// Now is the time by the clock that judges leases, the database's (OP-3).
 	Now(ctx context.Context) (time.Time, error)

@@ -18,6 +18,7 @@ func combinations(t *testing.T, open Open) {
 	promptCases(t, open, map[string]func(*testing.T, *promptWorld){
 		"DL-8 all that is pending becomes one delivery":         combinesAll,
 		"DL-8 what is selected, in order of position":           combinesSome,
+		"AD-10 attachments go along, also when queued again":    combinesAttachments,
 		"DL-4 an expired reservation is sent like the others":   combinesExpired,
 		"DL-8 two combinations, the later one first":            combinesTwice,
 		"DL-8 a runner has it reserved at once":                 combinesForRunner,
@@ -98,7 +99,7 @@ func combinesAll(t *testing.T, w *promptWorld) {
 		ID: d.ID, TaskID: w.taskID, SessionID: w.sessionID, IncarnationID: direct.IncarnationID, Kind: prompt.KindCombined,
 		State: prompt.StatePending, Position: direct.Position - 1,
 		Content:         strings.Join([]string{direct.Content, second.Content, third.Content}, "\n\n"),
-		Attachments:     []string{},
+		Attachments:     []prompt.Attached{},
 		PlanCommentRefs: append([]plan.Ref{direct.PlanCommentRefs[0]}, second.PlanCommentRefs...),
 		Version:         1, PendingAt: d.CreatedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.CreatedAt, Metadata: d.Metadata,
 	}
@@ -138,6 +139,23 @@ func combinesSome(t *testing.T, w *promptWorld) {
 	w.wantEntries(t, d.ID, made[2].ID, made[1].ID, made[0].ID)
 	if left := w.stored(t, made[1].ID); left.State != prompt.StatePending || left.CombinedInto != nil {
 		t.Errorf("who was not selected is %+v", left)
+	}
+}
+
+func combinesAttachments(t *testing.T, w *promptWorld) {
+	a, b, c := w.stage(t, "a"), w.stage(t, "b"), w.stage(t, "c")
+	first := w.admitQueued(t, w.with("q1", b, a)).Delivery
+	second := w.admitQueued(t, w.with("q2", c)).Delivery
+	r := w.sendAndReserve(t)
+	want := append(append([]prompt.Attached{}, first.Attachments...), second.Attachments...)
+	if diff := cmp.Diff(want, w.stored(t, r.Delivery.ID).Attachments); diff != "" || len(want) != 3 {
+		t.Errorf("attachments (-want +got):\n%s", diff)
+	}
+	w.attempt(t, r)
+	w.acknowledge(t, r, prompt.OutcomeUnknown)
+	again := w.resolve(t, r.Delivery.ID, prompt.ResolutionRequeue).RequeuedAs
+	if diff := cmp.Diff(want, w.stored(t, *again).Attachments); diff != "" {
+		t.Errorf("attachments of the new entry (-want +got):\n%s", diff)
 	}
 }
 

@@ -36,7 +36,6 @@ func Prompts(t *testing.T, open Open) {
 		"an archived task admits nothing":                    admitArchived,
 		"a session of another task is none":                  admitForeignSession,
 		"a prompt too large leaves no trace":                 admitTooLarge,
-		"no attachment exists yet":                           admitAttachments,
 		"PC-11 text is kept byte for byte":                   admitText,
 		"API-7 deliveries page, oldest first":                listDeliveries,
 	})
@@ -341,12 +340,6 @@ func admitTooLarge(t *testing.T, w *promptWorld) {
 	wantErr(t, w.refused(t, r), prompt.ErrTooLarge)
 	r.Refs = nil
 	w.admit(t, r)
-}
-
-func admitAttachments(t *testing.T, w *promptWorld) {
-	r := w.request("c1", w.comment(t))
-	r.AttachmentIDs = []string{domain.NewID()}
-	wantErr(t, w.refused(t, r), prompt.ErrAttachmentNotFound)
 }
 
 func admitText(t *testing.T, w *promptWorld) {

@@ -26,6 +26,9 @@ func PromptFaults(t *testing.T, open Open, probe Probe) {
 	probe(t, f.world.store, f.step)
 	for name, op := range map[string]faultyOp{
 		"admit":       {prepareAdmit, []error{nil}},
+		"run":         {prepareRun, []error{nil}},
+		"stage":       {prepareStage, []error{nil}},
+		"unstage":     {prepareUnstage, []error{nil, prompt.ErrAttachmentNotFound}},
 		"reserve":     {prepareReserve, []error{nil}},
 		"attempt":     {prepareAttempt, []error{nil, prompt.ErrAttempted}},
 		"release":     {prepareRelease, []error{nil, prompt.ErrLeaseLost}},
@@ -142,6 +145,7 @@ func (f *faults) breakAt(t *testing.T, op faultyOp, at int, leaves bool, whole p
 type promptDelta struct {
 	Changes, Revision, QueueRevision, Messages, Positions int64
 	Comments, Deliveries, Turns, RunningTurns             int
+	Files, Claimed                                        int
 	Running                                               bool
 	States                                                string // of all deliveries, when one has another
 }
@@ -157,6 +161,8 @@ func (s promptState) since(before promptState) promptDelta {
 		Deliveries:    len(s.Deliveries) - len(before.Deliveries),
 		Turns:         len(s.Turns) - len(before.Turns),
 		RunningTurns:  s.runningTurns() - before.runningTurns(),
+		Files:         len(s.Files) - len(before.Files),
+		Claimed:       s.claimed() - before.claimed(),
 		Running:       s.Sessions[0].State == session.StateRunning && before.Sessions[0].State != session.StateRunning,
 	}
 	if states := s.deliveryStates(); states != before.deliveryStates() {
@@ -183,14 +189,50 @@ func (s promptState) runningTurns() (n int) {
 	return n
 }
 
+func (s promptState) claimed() (n int) {
+	for _, a := range s.Files {
+		if a.DeliveryID != nil {
+			n++
+		}
+	}
+	return n
+}
+
 func prepareAdmit(t *testing.T, w *promptWorld) func(context.Context) error {
 	w.comment(t)
 	r := w.request("c1", w.comment(t), w.comment(t))
 	r.RequirePrimary = true
+	w.stage(t, "a")
+	r.AttachmentIDs = []string{w.stage(t, "b").ID, w.stage(t, "c").ID}
 	return func(ctx context.Context) error {
 		_, err := w.prompts.AdmitPrompt(ctx, r)
 		return err
 	}
+}
+
+func prepareRun(t *testing.T, w *promptWorld) func(context.Context) error {
+	w.comment(t)
+	r := w.runOf("r1", w.comment(t))
+	return func(ctx context.Context) error {
+		_, err := w.prompts.Run(ctx, r)
+		return err
+	}
+}
+
+// A client that retries looks first: staging again is no replay.
+func prepareStage(_ *testing.T, w *promptWorld) func(context.Context) error {
+	return func(ctx context.Context) error {
+		list, err := w.store.Prompts().Attachments(ctx, w.taskID, nil, 1)
+		if err == nil && len(list) == 0 {
+			_, err = w.prompts.Stage(ctx, w.file("a"))
+		}
+		return err
+	}
+}
+
+func prepareUnstage(t *testing.T, w *promptWorld) func(context.Context) error {
+	id := w.stage(t, "a").ID
+	return func(ctx context.Context) error { return w.prompts.DeleteAttachment(ctx, w.taskID, id) }
 }
 
 func prepareReserve(t *testing.T, w *promptWorld) func(context.Context) error {

@@ -187,6 +187,7 @@ type promptState struct {
 	Turns      []session.Turn
 	Comments   plan.Snapshot
 	Deliveries []prompt.Delivery
+	Files      []prompt.Attachment
 }
 
 // state reads it.
@@ -211,6 +212,7 @@ func (w *promptWorld) state(t *testing.T) promptState {
 	if s.Deliveries, err = w.store.Prompts().Deliveries(t.Context(), w.taskID, nil, nil, domain.MaxListItems); err != nil {
 		t.Fatal(err)
 	}
+	s.Files = w.attachments(t)
 	return s
 }
 

@@ -57,7 +57,7 @@ func appendAdds(t *testing.T, w *promptWorld) {
 		"was admitted":       func(t *testing.T) { w.admitQueued(t, w.request("q1", w.comment(t))) },
 		"carries comments":   with(func(d *prompt.Delivery) { d.PlanCommentRefs = []plan.Ref{{ID: domain.NewID(), Version: 1}} }),
 		"has a client id":    func(t *testing.T) { w.enqueue(t, "q2") },
-		"carries a file":     with(func(d *prompt.Delivery) { d.Attachments = []string{domain.NewID()} }),
+		"carries a file":     with(func(d *prompt.Delivery) { d.Attachments = []prompt.Attached{{ID: domain.NewID()}} }),
 		"plans":              with(func(d *prompt.Delivery) { d.PlanMode = true }),
 		"has a model":        with(func(d *prompt.Delivery) { d.Model = new("m") }),
 		"is direct":          with(func(d *prompt.Delivery) { d.Kind = prompt.KindDirect }),
@@ -129,7 +129,10 @@ func appendFull(t *testing.T, w *promptWorld) {
 
 func appendForms(t *testing.T, w *promptWorld) {
 	for _, a := range []prompt.Addition{
-		{Content: " "}, {Content: "\x00"}, {Content: "x", Model: new(" ")}, {Content: "x", ClientID: new("a b")},
+		{Content: " "},
+		{Content: "\x00"},
+		{Content: "x", Model: new(" ")},
+		{Content: "x", ClientID: new("a b")},
 		{Content: " ", ClientID: new("q1")},
 	} {
 		a.TaskID, a.SessionID = w.taskID, w.sessionID

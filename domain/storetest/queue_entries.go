@@ -52,7 +52,7 @@ func editStale(t *testing.T, w *promptWorld) {
 	w.changes(t, func() (prompt.Queue, error) { return w.rewrite(t.Context(), d, "x") })
 	for _, version := range []int64{1, 3} {
 		d.Version = version
-		err := w.refuses(t, prompt.ErrQueueChanged, func() (prompt.Queue, error) { return w.rewrite(t.Context(), d, "y") })
+		err := w.refusal(t, func() (prompt.Queue, error) { return w.rewrite(t.Context(), d, "y") })
 		changed, ok := errors.AsType[*prompt.QueueChangedError](err)
 		if !ok {
 			t.Fatalf("error is %v", err)
@@ -66,7 +66,7 @@ func editStale(t *testing.T, w *promptWorld) {
 func editForms(t *testing.T, w *promptWorld) {
 	bare := w.admitQueued(t, w.request("q1", w.comment(t))).Delivery
 	attached := w.put(t, prompt.Delivery{
-		Kind: prompt.KindQueued, State: prompt.StatePending, Content: "look", Attachments: []string{domain.NewID()},
+		Kind: prompt.KindQueued, State: prompt.StatePending, Content: "look", Attachments: []prompt.Attached{{ID: domain.NewID()}},
 	})
 	large := strings.Repeat("x", domain.MaxPromptContent)
 	for text, want := range map[string]error{
@@ -186,7 +186,7 @@ func reorderRefused(t *testing.T, w *promptWorld) {
 		"one given again": {second.ID, first.ID, first.ID},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := w.refuses(t, prompt.ErrQueueChanged, func() (prompt.Queue, error) { return w.reorder(t.Context(), ids...) })
+			err := w.refusal(t, func() (prompt.Queue, error) { return w.reorder(t.Context(), ids...) })
 			changed, ok := errors.AsType[*prompt.QueueChangedError](err)
 			if !ok || !cmp.Equal(entryIDs(changed.Queue), []string{reserved.ID, first.ID, second.ID}) {
 				t.Errorf("told %+v", changed)

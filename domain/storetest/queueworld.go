@@ -88,8 +88,8 @@ func (w *promptWorld) changes(t *testing.T, do func() (prompt.Queue, error)) pro
 	return after
 }
 
-// refuses is a change of the queue that must fail and leave no trace.
-func (w *promptWorld) refuses(t *testing.T, want error, do func() (prompt.Queue, error)) error {
+// refusal is that of a change of the queue that must fail and leave no trace.
+func (w *promptWorld) refusal(t *testing.T, do func() (prompt.Queue, error)) error {
 	t.Helper()
 	before := w.state(t)
 	w.notices.take()
@@ -97,9 +97,14 @@ func (w *promptWorld) refuses(t *testing.T, want error, do func() (prompt.Queue,
 	if err == nil {
 		t.Errorf("answered %+v", q)
 	}
-	wantErr(t, err, want)
 	w.wantState(t, before)
 	return err
+}
+
+// refuses is refusal with the error it must be.
+func (w *promptWorld) refuses(t *testing.T, want error, do func() (prompt.Queue, error)) {
+	t.Helper()
+	wantErr(t, w.refusal(t, do), want)
 }
 
 // rewrite edits an entry as the caller has seen it.
@@ -135,7 +140,7 @@ func (w *promptWorld) put(t *testing.T, d prompt.Delivery) prompt.Delivery {
 		d.ID, d.TaskID, d.SessionID, d.IncarnationID = domain.NewID(), w.taskID, s.ID, s.IncarnationID
 		d.Position, d.Version, d.Metadata = s.LastPosition, 1, []byte("{}")
 		if d.Attachments == nil {
-			d.Attachments = []string{}
+			d.Attachments = []prompt.Attached{}
 		}
 		if d.PlanCommentRefs == nil {
 			d.PlanCommentRefs = []plan.Ref{}

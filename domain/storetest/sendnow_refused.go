@@ -22,6 +22,7 @@ func sendNowRefusals(t *testing.T, open Open) {
 		"DL-8 send now to another queue":                sendNowChanged,
 		"DL-8 send now of what cannot be selected":      sendNowSelection,
 		"DL-8 send now of more than a prompt may hold":  sendNowTooLarge,
+		"DL-8 AD-10 send now of too many attachments":   sendNowAttachments,
 	})
 }
 
@@ -151,5 +152,21 @@ func sendNowTooLarge(t *testing.T, w *promptWorld) {
 	err := w.notSent(t, w.now(t))
 	if e, ok := errors.AsType[*prompt.TooLargeError](err); !ok || e.Actual != domain.MaxPromptContent+1 || e.Maximum != domain.MaxPromptContent {
 		t.Errorf("answer is %+v", e)
+	}
+}
+
+func sendNowAttachments(t *testing.T, w *promptWorld) {
+	var staged []prompt.Attachment
+	for i := range domain.MaxAttachments + 1 {
+		staged = append(staged, w.stage(t, clientID(i)))
+	}
+	first := w.admitQueued(t, w.with("q1", staged[1:]...)).Delivery
+	w.admitQueued(t, w.with("q2", staged[0]))
+	err := w.notSent(t, w.now(t))
+	if e, ok := errors.AsType[*domain.ValidationError](err); !ok || e.Problems[0].Field != "/body/entry_ids" {
+		t.Errorf("error is %v", err)
+	}
+	if d := w.send(t, first.ID); len(d.Attachments) != domain.MaxAttachments {
+		t.Errorf("sent %+v", d)
 	}
 }

@@ -761,6 +761,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -873,6 +906,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -981,10 +1026,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1567,7 +1617,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -2179,6 +2229,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2329,6 +2382,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2466,6 +2534,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
+
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
 
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
@@ -3098,6 +3169,49 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/admissions/{client_id} (the `GetAdmission` operationId).
 	GetAdmission(ctx context.Context, taskID TaskID, clientID AdmissionClientID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAttachments List the attachments of a task
+	//
+	// Staged and claimed ones, oldest first, paged (API-7).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+	ListAttachments(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAttachmentWithBody Stage a file for a prompt
+	//
+	// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+	// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+	// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+	// at `/header/Content-Type`.
+	//
+	// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+	// `..` are refused. Two attachments may have the same name.
+	//
+	// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+	// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+	// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+	// task is 409 `task_archived`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+	CreateAttachmentWithBody(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAttachment Delete a staged file
+	//
+	// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+	// also when it has expired; an archived task is 409 `task_archived`.
+	//
+	// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+	DeleteAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAttachment Download a file
+	//
+	// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+	// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+	GetAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDeliveries List the deliveries of a task
 	//
 	// Oldest first, paged (API-7), in every state or in one.
@@ -3240,6 +3354,50 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 	UpdatePlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunPlanCommentWithBody Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithBody(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunPlanComment Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPlanRevisions List the revisions of the current plan
 	//
@@ -4660,6 +4818,89 @@ func (c *Client) GetAdmission(ctx context.Context, taskID TaskID, clientID Admis
 	return c.Client.Do(req)
 }
 
+// ListAttachments List the attachments of a task
+//
+// Staged and claimed ones, oldest first, paged (API-7).
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+func (c *Client) ListAttachments(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAttachmentsRequest(c.Server, taskID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAttachmentWithBody Stage a file for a prompt
+//
+// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+// at `/header/Content-Type`.
+//
+// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+// `..` are refused. Two attachments may have the same name.
+//
+// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+// task is 409 `task_archived`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+func (c *Client) CreateAttachmentWithBody(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAttachmentRequestWithBody(c.Server, taskID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAttachment Delete a staged file
+//
+// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+// also when it has expired; an archived task is 409 `task_archived`.
+//
+// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+func (c *Client) DeleteAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAttachmentRequest(c.Server, taskID, attachmentID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAttachment Download a file
+//
+// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+func (c *Client) GetAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAttachmentRequest(c.Server, taskID, attachmentID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListDeliveries List the deliveries of a task
 //
 // Oldest first, paged (API-7), in every state or in one.
@@ -4923,6 +5164,70 @@ func (c *Client) UpdatePlanCommentWithBody(ctx context.Context, taskID TaskID, c
 // Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 func (c *Client) UpdatePlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdatePlanCommentRequest(c.Server, taskID, commentID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunPlanCommentWithBody Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *Client) RunPlanCommentWithBody(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunPlanCommentRequestWithBody(c.Server, taskID, commentID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunPlanComment Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *Client) RunPlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunPlanCommentRequest(c.Server, taskID, commentID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7403,6 +7708,220 @@ func NewGetAdmissionRequest(server string, taskID TaskID, clientID AdmissionClie
 	return req, nil
 }
 
+// NewListAttachmentsRequest constructs an http.Request for the ListAttachments method
+func NewListAttachmentsRequest(server string, taskID TaskID, params *ListAttachmentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAttachmentRequestWithBody constructs an http.Request for the CreateAttachment method, with any body, and a specified content type
+func NewCreateAttachmentRequestWithBody(server string, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteAttachmentRequest constructs an http.Request for the DeleteAttachment method
+func NewDeleteAttachmentRequest(server string, taskID TaskID, attachmentID AttachmentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "attachment_id", attachmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAttachmentRequest constructs an http.Request for the GetAttachment method
+func NewGetAttachmentRequest(server string, taskID TaskID, attachmentID AttachmentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "attachment_id", attachmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
 func NewListDeliveriesRequest(server string, taskID TaskID, params *ListDeliveriesParams) (*http.Request, error) {
 	var err error
@@ -7893,6 +8412,60 @@ func NewUpdatePlanCommentRequestWithBody(server string, taskID TaskID, commentID
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRunPlanCommentRequest calls the generic RunPlanComment builder with application/json body
+func NewRunPlanCommentRequest(server string, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRunPlanCommentRequestWithBody(server, taskID, commentID, "application/json", bodyReader)
+}
+
+// NewRunPlanCommentRequestWithBody constructs an http.Request for the RunPlanComment method, with any body, and a specified content type
+func NewRunPlanCommentRequestWithBody(server string, taskID TaskID, commentID CommentID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "comment_id", commentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/plan/comments/%s/run", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -9623,6 +10196,55 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/admissions/{client_id} (the `GetAdmission` operationId).
 	GetAdmissionWithResponse(ctx context.Context, taskID TaskID, clientID AdmissionClientID, reqEditors ...RequestEditorFn) (*GetAdmissionResponse, error)
 
+	// ListAttachmentsWithResponse List the attachments of a task
+	//
+	// Staged and claimed ones, oldest first, paged (API-7).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+	ListAttachmentsWithResponse(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error)
+
+	// CreateAttachmentWithBodyWithResponse Stage a file for a prompt
+	//
+	// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+	// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+	// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+	// at `/header/Content-Type`.
+	//
+	// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+	// `..` are refused. Two attachments may have the same name.
+	//
+	// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+	// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+	// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+	// task is 409 `task_archived`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+	CreateAttachmentWithBodyWithResponse(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error)
+
+	// DeleteAttachmentWithResponse Delete a staged file
+	//
+	// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+	// also when it has expired; an archived task is 409 `task_archived`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+	DeleteAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*DeleteAttachmentResponse, error)
+
+	// GetAttachmentWithResponse Download a file
+	//
+	// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+	// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+	GetAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*GetAttachmentResponse, error)
+
 	// ListDeliveriesWithResponse List the deliveries of a task
 	//
 	// Oldest first, paged (API-7), in every state or in one.
@@ -9775,6 +10397,50 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 	UpdatePlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlanCommentResponse, error)
+
+	// RunPlanCommentWithBodyWithResponse Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithBodyWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error)
+
+	// RunPlanCommentWithResponse Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error)
 
 	// ListPlanRevisionsWithResponse List the revisions of the current plan
 	//
@@ -12256,6 +12922,237 @@ func (r GetAdmissionResponse) ContentType() string {
 	return ""
 }
 
+// ListAttachmentsResponseDefaultHeaders the declared response headers of an HTTP default response for ListAttachments
+type ListAttachmentsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ListAttachmentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AttachmentList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListAttachmentsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAttachmentsResponse) GetJSON200() *AttachmentList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAttachmentsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAttachmentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAttachmentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAttachmentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAttachmentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateAttachmentResponse201Headers the declared response headers of an HTTP 201 response for CreateAttachment
+type CreateAttachmentResponse201Headers struct {
+	Location string
+}
+
+// CreateAttachmentResponseDefaultHeaders the declared response headers of an HTTP default response for CreateAttachment
+type CreateAttachmentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type CreateAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Attachment
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateAttachmentResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateAttachmentResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateAttachmentResponse) GetJSON201() *Attachment {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateAttachmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteAttachmentResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteAttachment
+type DeleteAttachmentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type DeleteAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteAttachmentResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteAttachmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAttachmentResponse200Headers the declared response headers of an HTTP 200 response for GetAttachment
+type GetAttachmentResponse200Headers struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+// GetAttachmentResponseDefaultHeaders the declared response headers of an HTTP default response for GetAttachment
+type GetAttachmentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type GetAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAttachmentResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAttachmentResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAttachmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListDeliveriesResponseDefaultHeaders the declared response headers of an HTTP default response for ListDeliveries
 type ListDeliveriesResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12827,6 +13724,84 @@ func (r UpdatePlanCommentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdatePlanCommentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RunPlanCommentResponse200Headers the declared response headers of an HTTP 200 response for RunPlanComment
+type RunPlanCommentResponse200Headers struct {
+	IdempotentReplayed bool
+}
+
+// RunPlanCommentResponse201Headers the declared response headers of an HTTP 201 response for RunPlanComment
+type RunPlanCommentResponse201Headers struct {
+	Location string
+}
+
+// RunPlanCommentResponseDefaultHeaders the declared response headers of an HTTP default response for RunPlanComment
+type RunPlanCommentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type RunPlanCommentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Admission
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Admission
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RunPlanCommentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *RunPlanCommentResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RunPlanCommentResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RunPlanCommentResponse) GetJSON200() *Admission {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RunPlanCommentResponse) GetJSON201() *Admission {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RunPlanCommentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RunPlanCommentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RunPlanCommentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RunPlanCommentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RunPlanCommentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15065,6 +16040,79 @@ func (c *ClientWithResponses) GetAdmissionWithResponse(ctx context.Context, task
 	return ParseGetAdmissionResponse(rsp)
 }
 
+// ListAttachmentsWithResponse List the attachments of a task
+//
+// Staged and claimed ones, oldest first, paged (API-7).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error) {
+	rsp, err := c.ListAttachments(ctx, taskID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAttachmentsResponse(rsp)
+}
+
+// CreateAttachmentWithBodyWithResponse Stage a file for a prompt
+//
+// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+// at `/header/Content-Type`.
+//
+// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+// `..` are refused. Two attachments may have the same name.
+//
+// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+// task is 409 `task_archived`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+func (c *ClientWithResponses) CreateAttachmentWithBodyWithResponse(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error) {
+	rsp, err := c.CreateAttachmentWithBody(ctx, taskID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAttachmentResponse(rsp)
+}
+
+// DeleteAttachmentWithResponse Delete a staged file
+//
+// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+// also when it has expired; an archived task is 409 `task_archived`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+func (c *ClientWithResponses) DeleteAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*DeleteAttachmentResponse, error) {
+	rsp, err := c.DeleteAttachment(ctx, taskID, attachmentID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAttachmentResponse(rsp)
+}
+
+// GetAttachmentWithResponse Download a file
+//
+// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+func (c *ClientWithResponses) GetAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*GetAttachmentResponse, error) {
+	rsp, err := c.GetAttachment(ctx, taskID, attachmentID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAttachmentResponse(rsp)
+}
+
 // ListDeliveriesWithResponse List the deliveries of a task
 //
 // Oldest first, paged (API-7), in every state or in one.
@@ -15294,6 +16342,62 @@ func (c *ClientWithResponses) UpdatePlanCommentWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseUpdatePlanCommentResponse(rsp)
+}
+
+// RunPlanCommentWithBodyWithResponse Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *ClientWithResponses) RunPlanCommentWithBodyWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error) {
+	rsp, err := c.RunPlanCommentWithBody(ctx, taskID, commentID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunPlanCommentResponse(rsp)
+}
+
+// RunPlanCommentWithResponse Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *ClientWithResponses) RunPlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error) {
+	rsp, err := c.RunPlanComment(ctx, taskID, commentID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunPlanCommentResponse(rsp)
 }
 
 // ListPlanRevisionsWithResponse List the revisions of the current plan
@@ -18099,6 +19203,276 @@ func ParseGetAdmissionResponse(rsp *http.Response) (*GetAdmissionResponse, error
 	return response, nil
 }
 
+// ParseListAttachmentsResponse parses an HTTP response from a ListAttachmentsWithResponse call
+func ParseListAttachmentsResponse(rsp *http.Response) (*ListAttachmentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAttachmentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AttachmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListAttachmentsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAttachmentResponse parses an HTTP response from a CreateAttachmentWithResponse call
+func ParseCreateAttachmentResponse(rsp *http.Response) (*CreateAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Attachment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateAttachmentResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateAttachmentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAttachmentResponse parses an HTTP response from a DeleteAttachmentWithResponse call
+func ParseDeleteAttachmentResponse(rsp *http.Response) (*DeleteAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteAttachmentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAttachmentResponse parses an HTTP response from a GetAttachmentWithResponse call
+func ParseGetAttachmentResponse(rsp *http.Response) (*GetAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAttachmentResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = value
+		}
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = value
+		}
+		if values := rsp.Header.Values("Content-Security-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Security-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentSecurityPolicy = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetAttachmentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListDeliveriesResponse parses an HTTP response from a ListDeliveriesWithResponse call
 func ParseListDeliveriesResponse(rsp *http.Response) (*ListDeliveriesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18718,6 +20092,93 @@ func ParseUpdatePlanCommentResponse(rsp *http.Response) (*UpdatePlanCommentRespo
 		response.Headers200 = &headers
 	case true:
 		var headers UpdatePlanCommentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRunPlanCommentResponse parses an HTTP response from a RunPlanCommentWithResponse call
+func ParseRunPlanCommentResponse(rsp *http.Response) (*RunPlanCommentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RunPlanCommentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RunPlanCommentResponse200Headers
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers RunPlanCommentResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers RunPlanCommentResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gatehouse/domain"
@@ -99,6 +100,7 @@ func (p *problems) database(s Settings) {
 
 func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
+	p.check(s.AttachmentExpiry >= time.Second, "attachment-expiry", "must be a second or longer")
 	p.check(len(s.DelegationTools) > 0, "delegation-tools", "must name at least one tool")
 	for _, tool := range s.DelegationTools {
 		p.check(tool != "" && len(tool) <= domain.MaxShortText, "delegation-tools", "must be names of 1 to %d bytes", domain.MaxShortText)
