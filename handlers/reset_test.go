@@ -25,7 +25,7 @@ func TestResetSession(t *testing.T) {
 		p.call("GET", path).do(t).want(t, 200, `"state":"discarded"`)
 		p.run(path+"/attempt", map[string]any{"token": token}).do(t).wantCode(t, 409, "session_replaced")
 		p.run(path+"/release", map[string]any{"token": token}).do(t).wantCode(t, 409, "lease_lost")
-		p.run(path+"/acknowledge", map[string]any{"token": token, "outcome": "failed"}).do(t).wantCode(t, 409, "delivery_not_attempted")
+		p.run(path+"/acknowledge", map[string]any{"token": token, "outcome": "failed"}).do(t).wantCode(t, 409, "lease_lost")
 		p.queued(map[string]any{"client_queue_id": "q2", "content": "x", "session_incarnation_id": old}).do(t).wantCode(t, 409, "session_replaced")
 		p.run(session+"/reset", "").do(t).want(t, 200)
 		p.call("PATCH", session, `{"state":"completed"}`).do(t).want(t, 200)

@@ -79,7 +79,7 @@ func resetUnfinished(t *testing.T, w *lifecycleWorld) {
 	p.nothing(t)
 	p.wantDead(t, held)
 	_, err := p.prompts.Acknowledge(t.Context(), p.taskID, held.Delivery.ID, held.Token, prompt.OutcomeSucceeded, nil)
-	wantErr(t, err, prompt.ErrNotAttempted)
+	wantErr(t, err, prompt.ErrLeaseLost)
 }
 
 // wantDead fails the test unless a reservation of a session that was reset is worth
