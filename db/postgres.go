@@ -22,7 +22,9 @@ import (
 )
 
 // postgres is the dialect of PostgreSQL.
-type postgres struct{}
+type postgres struct {
+	slots chan struct{} // one for every lease that may be held at once
+}
 
 func (postgres) name() string { return "postgres" }
 

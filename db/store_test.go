@@ -12,6 +12,7 @@ func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
 		"access":      storetest.Access,
 		"attachments": storetest.Attachments,
+		"hooks":       storetest.Hooks,
 		"lifecycle":   storetest.Lifecycle,
 		"plans":       storetest.Plans,
 		"prompts":     storetest.Prompts,

@@ -94,19 +94,25 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 	if err != nil {
 		return services{}, err
 	}
+	hook, lease, err := newHook(cfg, store, registry)
+	if err != nil {
+		return services{}, err
+	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	return services{
 		access:    access.NewService(store.Access(), domain.SystemClock),
 		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
 		sessions:  sessions,
 		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
-		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
+		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, lease).ObservedBy(comments),
 		prompts: prompt.NewService(prompt.Config{
 			Store:    store.Prompts(),
 			Now:      domain.SystemClock,
 			Announce: announce,
 			Observer: observer,
 			Capacity: int64(cfg.QueueCapacity),
+			Hook:     hook,
+			Lease:    lease,
 
 			AttachmentExpiry: cfg.AttachmentExpiry,
 		}),

@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
 	"gatehouse/domain/task"
 )
 
@@ -18,6 +19,8 @@ type Service struct {
 	announce *event.Announcer
 	observer Observer
 	capacity int64
+	hook     Hook
+	lease    plan.Lease
 
 	attachmentExpiry time.Duration
 }
@@ -27,8 +30,10 @@ type Config struct {
 	Store    Store
 	Now      domain.Clock
 	Announce *event.Announcer
-	Observer Observer // nil counts nothing
-	Capacity int64    // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+	Observer Observer   // nil counts nothing
+	Capacity int64      // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+	Hook     Hook       // asked before every direct prompt; nil for none
+	Lease    plan.Lease // under which it is asked, the one of the plan service; needed with a Hook only
 
 	AttachmentExpiry time.Duration // how long one stays that nobody claims (AD-10); 0 is [domain.DefaultAttachmentExpiry]
 }
@@ -44,6 +49,8 @@ func NewService(c Config) *Service {
 		announce: c.Announce,
 		observer: c.Observer,
 		capacity: cmp.Or(c.Capacity, domain.DefaultCapacity),
+		hook:     c.Hook,
+		lease:    c.Lease,
 
 		attachmentExpiry: cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
 	}
