@@ -14,6 +14,8 @@ func TestStore(t *testing.T) {
 		"lifecycle": storetest.Lifecycle,
 		"plans":     storetest.Plans,
 		"prompts":   storetest.Prompts,
+		"recovery":  storetest.Recovery,
+		"renewals":  storetest.Renewals,
 		"sessions":  storetest.Sessions,
 		"tasks":     storetest.Tasks,
 	} {
