@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun"
@@ -22,7 +23,9 @@ import (
 )
 
 // postgres is the dialect of PostgreSQL.
-type postgres struct{}
+type postgres struct {
+	config *pgx.ConnConfig // of connections outside of the pool
+}
 
 func (postgres) name() string { return "postgres" }
 
