@@ -16,47 +16,48 @@ import (
 )
 
 // hears waits until a subscription has news of seq or later. Zero is any news.
-func hears(t *testing.T, s *news.Subscription, seq int64) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // hangs otherwise
+func hears(tb testing.TB, s *news.Subscription, seq int64) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute) // hangs otherwise
 	defer cancel()
 	for {
 		select {
 		case got, open := <-s.C():
 			if !open {
-				t.Fatal("the hub has ended")
+				tb.Fatal("the hub has ended")
 			}
 			if got >= seq {
 				return
 			}
 		case <-ctx.Done():
-			t.Fatalf("nobody told of change %d", seq)
+			tb.Fatalf("nobody told of change %d", seq)
 		}
 	}
 }
 
 // process is one of several on a database.
 type process struct {
-	hub *news.Hub
+	store *db.Store
+	hub   *news.Hub
 	*db.Exchange
 }
 
-func newProcess(t *testing.T, url string) *process {
-	t.Helper()
-	hub := news.NewHub()
-	p := &process{hub, dbtest.Open(t, db.Options{URL: url}).Exchange(hub)}
-	t.Cleanup(p.Close)
+func newProcess(tb testing.TB, url string) *process {
+	tb.Helper()
+	store, hub := dbtest.Open(tb, db.Options{URL: url}), news.NewHub()
+	p := &process{store, hub, store.Exchange(hub)}
+	tb.Cleanup(p.Close)
 	return p
 }
 
 // newListener is a process on PostgreSQL that hears the others already.
-func newListener(t *testing.T, url string) *process {
-	t.Helper()
-	hub := news.NewHub()
+func newListener(tb testing.TB, url string) *process {
+	tb.Helper()
+	store, hub := dbtest.Open(tb, db.Options{URL: url}), news.NewHub()
 	connected := hub.Subscribe("")
-	p := &process{hub, dbtest.Open(t, db.Options{URL: url}).Exchange(hub)}
-	t.Cleanup(p.Close)
-	hears(t, connected, 0) // everybody looks once a connection is made
+	p := &process{store, hub, store.Exchange(hub)}
+	tb.Cleanup(p.Close)
+	hears(tb, connected, 0) // everybody looks once a connection is made
 	connected.Close()
 	return p
 }
@@ -130,16 +131,16 @@ func TestExchangeConnectsAgain(t *testing.T) {
 }
 
 // killListeners ends the connections on which processes hear each other.
-func killListeners(t *testing.T, url string) {
-	t.Helper()
+func killListeners(tb testing.TB, url string) {
+	tb.Helper()
 	var killed int
-	store := dbtest.Open(t, db.Options{URL: url, MaxConnections: 2})
-	err := store.Read(t.Context(), func(ctx context.Context, q db.Querier) error {
+	store := dbtest.Open(tb, db.Options{URL: url, MaxConnections: 2})
+	err := store.Read(tb.Context(), func(ctx context.Context, q db.Querier) error {
 		return q.NewRaw(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'gatehouse listener'`).Scan(ctx, &killed)
 	})
 	if err != nil || killed == 0 {
-		t.Fatalf("killed %d, %v", killed, err)
+		tb.Fatalf("killed %d, %v", killed, err)
 	}
 }
 

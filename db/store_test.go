@@ -11,6 +11,7 @@ import (
 func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
 		"access":    storetest.Access,
+		"await":     storetest.Await,
 		"lifecycle": storetest.Lifecycle,
 		"plans":     storetest.Plans,
 		"prompts":   storetest.Prompts,
