@@ -1647,6 +1647,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1662,6 +1679,9 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -2257,6 +2277,9 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2352,6 +2375,9 @@ type ServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx echo.Context, changeID ChangeID) error
@@ -2668,6 +2694,22 @@ func (w *ServerInterfaceWrapper) ReleaseDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReleaseDelivery(ctx, deliveryID)
+	return err
+}
+
+// RenewDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -3814,6 +3856,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/renew", wrapper.RenewDelivery, options.OperationMiddlewares["renewDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
@@ -4342,6 +4385,54 @@ type ReleaseDeliverydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReleaseDeliverydefaultApplicationProblemPlusJSONResponse) VisitReleaseDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *RenewDeliveryJSONRequestBody
+}
+
+type RenewDeliveryResponseObject interface {
+	VisitRenewDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RenewDelivery200JSONResponse Renewal
+
+func (response RenewDelivery200JSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RenewDeliverydefaultApplicationProblemPlusJSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6857,6 +6948,9 @@ type StrictServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx context.Context, request ReleaseDeliveryRequestObject) (ReleaseDeliveryResponseObject, error)
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx context.Context, request RenewDeliveryRequestObject) (RenewDeliveryResponseObject, error)
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx context.Context, request GetFileChangeRequestObject) (GetFileChangeResponseObject, error)
@@ -7339,6 +7433,54 @@ func (sh *strictHandler) ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID
 		return err
 	} else if validResponse, ok := response.(ReleaseDeliveryResponseObject); ok {
 		return validResponse.VisitReleaseDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RenewDelivery operation middleware
+func (sh *strictHandler) RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request RenewDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body RenewDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewDelivery(ctx.Request().Context(), request.(RenewDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RenewDeliveryResponseObject); ok {
+		return validResponse.VisitRenewDeliveryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -8999,289 +9141,294 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H39chs3lu+roHi3KtFMS6Lkj8RS3drS2M5Es/FHWfLk7gxz2RAbFBE1AaaBNq249AD7Hvtk+yS3cA6A",
-	"RjfRZJMiZXtu/klkstn4Ojjf53c+9UZyOpOCCa16J596E0YzVsCfLy/ptfl/xtSo4DPNpeid9C40FZki",
-	"Y1kQPeGKKE01OyVakitGFBOaXNHRDaGKcE1GdMrIt2dvz/ef7h30kl7Bfit5wbLeiS5KlvTUaMKm1Ayi",
-	"b2esd9JTuuDiund3l/TOMzadSc2E3n/HZjm9NT9bmA29VURPqCZ6wggVas4KUrAZo1oRKgijRc5ZQWg2",
-	"5UpxKci3Zy/2v1sxGSbKae/kn+bjXxI3tSspc0YFzO0nOaI4g+aELieMzKieEDkmczOvOVVkVDCqWYY7",
-	"8f3aO/GO6eJ2/2ysWbE44M9cT8jj42eEiow86T9KiGIjaY5ISzKnXJvRqrePZTGlunfS40I/fdzzq+NC",
-	"s2tWwHg///zz/lmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK759n8Z3kmdlHoLMC",
-	"H03goEc0z1nxjSJyLsh8woQhtgnNCCUfaG5+Jew0Hq+523dJb0YLOmXa3oIzRznPc86EPn8Rn6mfEU6Z",
-	"iorkzAS4ec7QRS/pCTo1Q47gfUOerUkNLXTwRuS3SHETqggl10BzBUkV+y31U/itZMVtNQcK71qXPv7C",
-	"xrJgq6egprApy6dwhS9bdw7PJ1Rcs9hpnOMBkDHPGRnBY20nAF+ufwLP5XTaQgpu8BE+0jYwfrvByGWh",
-	"ZOTwU8E+6uEIvk3xyhg2dM0Ibi/ehe/2DsgZuaJwPRIiC7gmQK1ST1hBcm4uGFfk8fFx23nhICtu9guW",
-	"8w+suF22RZl9pmWP3Nfrb9ILPh6rCM+aMFgknroyR8TI3DAyPWG8IJp91Kck5SLngqXIVegVSLRvfzzf",
-	"P0ZOEtuSDAYMJ/VvBRv3Tnr/67ASrof4rTqE6b2SGYPJvvzIRqWZ4bKtUuUVvTYTYe7plk1zDw79g+tv",
-	"3/n4FdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt+YIXhhGmoC8D0Ud2oFnA+3sfRV83x",
-	"tRSsZZ5nwk7z1IsGpXmeG1VFZCoJVQWuyKP+4y7TMgN2mttPfMp15Cw1myoyYwXeS3chW0gqh5eEA2Vs",
-	"TMtc906e9JPelH7kU6OjHPfNv7jAfx1FWeUrphRdziun+EgLVdlv1yclO3LLjthvq02pE08hS5GptPsO",
-	"rbUpb3Mq/o5UuTgz+wXujSHyBPjViE9pTkQ5vWJFy1ZZQl9XwYOlLs4DPw/25wlStGAcWBkoRkIWJIXd",
-	"SA05X/MPTLRtGu5pfNeerN60CwYKzVJWxZbpPPbb9SnpkqqbZcNqqm5axjRfbTCgvGFLF6rNAwkREk0P",
-	"+CfhWrF83DYR88gGMymL5RMpi7btNl+tO+CdeVjNpFAMKPJtIa9yNjV/jqQw5pj5k85mOUcb6HCGT/z5",
-	"V4V3qZsYdO+FERsMnIwpz8uiUuFJOpIZA/pWml7lDKwdZYy/+YSPJmb9geXaMJhi07BPH4aPtpg+y36+",
-	"8HzErFn2+9qzd7AXdoPA9hjdCDnPWXbN7GOw91nGzU7R/G0hZ6zQ3JzUmOaKJb1Z8JGhGE15HtOFqDab",
-	"aV5vtBxZasL1KVj1MyZnOYiCBmkkPVlqozWt1HCs6vbGPn6XIO1HLAbUIwqmWPEBqCkhNFeSgGFirhPJ",
-	"GVWx2dyFRP1PO0A1xcpul1e/spE2k/CmnJlIc6Nwyl2XZl5nxSIcSZ6/GfdO/rn8x1bg9e5+SSKqlS6o",
-	"wM9IIecJEWWeI7s3vJ4RYPXGrKXilkxlwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//78Rcsm2NcFRj4xvCxLrD5uDRWzD9eW884KOZ3pAzMtJehMTaTuPhVryqkL98v4tKzB",
-	"pghVZsxbQgvmabRxVCCLwAIWEpSHDsfUIGZPjRWRBYsLzjRK5bMZE9mFprpcYgV5nQ/ois2NNQhUAL8O",
-	"qODH8/1nQAXWKdazzqz4NCpecWZf9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
-	"WWs2nemtMpJh9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6hI+9A7f3/N3Ls8uXL3pJ79WbF+c/",
-	"nMOfL17+9BI/fPfy9dmrly+i9Nvu7jsThGchhxpNpGKnwJQMs1IzOmKgtAMnqPjojGrNCvOK//vPs/1/",
-	"0P3f+/vPDoYn+798OkqOjr+/+7eY0LUsapHUqBhNZDEcF3La8XrYX2jZ8fkrmd1GdMTE8YAh1atI8JKj",
-	"AtCdtg3LHK7DHHL0MWj2UUcnW86yNSf7oc0w/KGQU3KUkD8fwfmyDN3rXRyWCzzGrdNuc3MlSe18w7NL",
-	"AiszOIjaQqNXBAnpOfxkzTvcoLX6rrzMuDaKo1TwOkI1RjxAnesbyWLUlU4b1aDR+jh/tS5tPaGCpMGU",
-	"0o7vdvS8KODHjGVXdHRzaiY/lUqTp4/Jf/C/oIF3lVNxE9WIH46sF+c8pcUNy6wTDpyXR+TqVhtblBw/",
-	"eWqmv5qj3o8Ul5DZi4KOV0uKpuGXmV8RiB5gfITcsJkGJevXMrs2esmttbLJt2+f7x892js1RzTh4prY",
-	"KJFZGtiHRlE2CzBfaHqDbpEvhociLSx8vIqf3bVv+fl0Jou1TUSz46iQaTZdqTvVTvcOPJHn+Lujft9P",
-	"jRYFvV2b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
-	"cAQO2ccRYxnLUnR2w4eVo37KNFye45pe33L1R7IU5v9aaprHNSUc+q3zxq9BfHGGfLYWC24GGTrey+1Q",
-	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90pIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
-	"aVQWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVPa9UmnmiI4YjFSinNvrqOI4",
-	"b/cmZF15yisC99NOqs2LH63QBR0tkT7o+Fgwpd7MmDh7e04yOSpdyLz+9qT3cf9a7tsPf1VSHLyjc+9M",
-	"S3qo0WaXzs5snPnatgr7OOMFU/YX9Rm/9q4erkkmmQLuhL+oHZFRxfe1eWOr92cTNTKnVyzi0H05nenb",
-	"iLcwyjEL9kHe+B1ZXF/iwhvmLVeyEORaymzz1amRnK10Gl/AQ+2u4stGkCUhaiLngkgxiq9yLosbMMU3",
-	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3ZsXgb+ooZpqTUeT9diVe9uZ/22Mc1WZR6tSmU4XvNBzWhHWyoMP",
-	"AkaxYYQUfERz68FNrHOVYKrDNdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33DRdb1",
-	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53KDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
-	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaG4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTECNVV",
-	"KiKaA1Lkt1Z5+vbFT8aG7qhc7CzYQzUpGM3zW4jqcBvN0UsCsE3SuNA2+rqWAlTzpEfkTVmAuCEU/d9E",
-	"aVpoli0Q1HZu0BfqqATulATaYS2LI0xjxRMLyLISASEpO16R1GRc7Na1hCgqFuI5+6ZO0YjE3DhStbh5",
-	"y0b8D8v06wf3o5wHuZGYQA+59aGpnvECFePfSlZCKG4kp1dctITi3Ig/cRVbneNSa2kYMWYVJKG2ZA82",
-	"MlTNDyCzyeoZNvCbU6U7sOnmdsP067NYtv9vKikUkSXUaQSK8oxcMTgIObYaiTsIVY7Q0WLuFuU5/FEK",
-	"SKtYehQXOp5XD5I5OH9MWQyHtNYxaJaKFR9gSMuf8O9A/FU3ZehmFdCKjeNbCqJixHJcQcbViBZZGznx",
-	"8fiVFUkx4rVmK1fou/32R5fo6JZw8frs7cWPby57Se/t2eXzH3tJ7/3ri/dv3755d9kSjauSZoPoHqbq",
-	"miOXgsV/ho48qmI8Eh1nBfsVPDhpQuaT25pDLKfiZmjdYi7dkAsoMHDeMfdP9AoHH/Bs2YTibkq+ogqC",
-	"Ve5xW1uTEFYZfrYEYonZ5/ahg+8THu0cUYcfLQ2ot4fSw9/G72J1+yjuwKnNvTBbMuaF0kTPZRUymNJb",
-	"MpbFNdON61qlLtC8YDS7Hc7MJRLo5xTjnI/QZEOSiJ7gS8wcaKV+0Blkgf45m4RNIBOiNhM5neVM1xlH",
-	"dQWjA7u3xQovwIBpJIu7VExizIGpS7alBSN6IhXzbrUJz1FPJinoN0MncxX7LSWDst9/NMIaDvI///Xf",
-	"A5EykdWfgfz4vYOBWIyvQDa6tmH51QajmUsjp6iLFteYUavbhufMXJOiFArqH5CMKBkVVE1gGS26cMvM",
-	"A90YjniZyygY+yEcRTNamK1fZiZCENFlAWl09pTCmL81cxG/MpvzdG97yq6d3/pnbX+opcyHI5rn0aXB",
-	"no/NCZOcXdPRLVaE/Xi+/2SvkwW4cBPWH2MDIrL2xRoWQDf+7HmH49Hr20lS5lvJrog62SrH8wJVxA88",
-	"Rt8R9pGEDMguwu9Z7JAXWUntUIJrvtKy8Hu+WcJFjXHG42NP+n0I+Ku4k2xDXnpPFrO1K+xckegeyJi5",
-	"Y5plp+TIGERPjo6XrN1R6+Ib7XvA7SBl7t62ZCebsb8oNUYoD+awlDC2YY9VWsFXa5D5JWwSQe7I/5zS",
-	"1pzjEr20yTPbjLVQz0Nz7ZQYsr0qNUmNEcnFdQpq15gLmodaoP0WbbJ19cEfOMuzoDpjjYCy0RcxZWZe",
-	"SPNfo/xRV2Jt67f3YuHTmNV3ARUZCYhC9pGahRizCjc5TUhqTU/zp1mF+X9hTET4QMphLsV1Gr3HY7PG",
-	"xRH/dvHmNZlJIzgLZA9X7JoLZbXYQ2OzmZcfQvkT/DWjepIalS+1tRfxAYOc/sUtM5YCEyOsGpWlNqq2",
-	"DdUac3A178DlJLiP1WAx6vuB5wxzWuNzsUa2HIPSMebmACBtyil0BZtJI7asCdSQLkbvHbaGZ9AydmZ6",
-	"2klhQmfodt9pC7SdFFzqRq/yfzcLEPHx2DvaV5XvYvWu/ZFEEmhPtYcqPVtvmjP6gSnwKUNmmqGioLp4",
-	"0cMPQ5SCfqAc9mpYLPVmBH6UdMtBqpwLpoYQIFsWFhfS3D6oLFIbasE4kpHUeudj1ZWXe4c03O2zIQ1/",
-	"BRMnYZUsixGryiTvkp7MsyHU7S0qesq/I7G8zaasdztcWWRG5MQDhBgd4jb8YieekDFko3QMCM3iFdhI",
-	"i+Db6zZReM9QF6UYUXvmkWDXqj2KcnTzq+ENi6SZvTbry7liGVzB7/eiv8cDG67pyLC/qpXhtxuQugqG",
-	"IabJ9sxsO5H1zQD7wy689wIedby3qdWvqTRmzaCPI+LEFbf6Ew2uTl1WhOx8QTIlDennqHiRCtu5b4P1",
-	"15ljk4E1tiR2JvXtjhFdnKRqkm65GnEu1s46jOkYwIWupJ4QxTOmwIlm1I5S8DFnGYE9dD5/coZmxJRN",
-	"ryCzrbQ1dIirEXUYNjWTDRSP3ekVS2VgwIlOSWnYisubuSUjKiCLleEmsCzKYH2uZX8LYvKhp9Muxn6u",
-	"Sa7El1g8diUK3eRDp6NtFRJVZlFNLFclE49bCiYWOVqLN2aJR2LBh7DAsmKX90dGc1xNm83rDEl5EzER",
-	"u5u6P3KlZSwHbULVcBrFeqqUW5tLZB5DbYIRjE9bBA0HRRTXb3OqdNy9ausDLZdMiCX0KpLBxSgvsxba",
-	"bdX0urtW7K4EiaZR/8pVCxoW+Ffwy7p/ReaZBfQ4bSvy3tR9vKaUb1JIKJD8diUVFdRXHBzeEqJ61WZR",
-	"n5FCzi2ERZWr5gCZQvguCHfmkJcX80l4vr+FPEEz6tCOGleb5VyQK0ifMlqJzTavBdS8hK7iKWDwGQ6i",
-	"oFqJTFlha5kMK+icKxY4BSLU2F23mzJNM6pXYnS8cs8ZQpE5W/08nPU786ghRyq45r8vs43f/7nf7/ch",
-	"bQ+qyUeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIJlzcGNLrIqjWVJODH3TnYJdS5s9p",
-	"nseoJUh8246l0UWbsgTi1KltxI7qWjQEbIBU7YTCDDR/PrXNXFDPqywzf09CWm7PL2uwjxhThBou1a6J",
-	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnl1HEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
-	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO8/x2WApVztAeWQbWYn6A6YeB",
-	"7QYFMPGzbXHMBSdZeee6eOO6vybisFvqk2vxWHUXcsjV0Ae1KOgilpf1HcX9Rt5nE3qQ4se1phPIreuX",
-	"Dpx5G5HhBW7/1QaIaye8aA2vr6et6dNslklaf1w1bnzS69g9u7Zr/rAN/rAN/rANPqNtsIRFIBzZmnkv",
-	"a3uzHAqwqKN2PLFYuQ7EY4X89MOuXE9bkntXh5+H1+t4JdfF+Gji063SHCqsjqVer2qb1zvPVpvnzDvL",
-	"X/G/nIb5/jaIsp0C2abja01/VJOsjvoxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
-	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wq0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
-	"W6XZNJotGJ5M8K4KXtTTGtRTaT5iLe+ptm0NnA8yLhgjuDTQfWsQP4SqAA7gbxdvXickYzM9IUdPD0j6",
-	"6c62YwDm5xQ4s6FY24KI7FjaAiVnVA0ExDnnAFlQGANNYLR5HWiR4Nt9dcNn+3KGy923uYe4WIsmH0Ee",
-	"+Uwq/Jqp/bsrO0Z5khG7ERtXIFf1AZXCtlm5rzmodwESzy4PbE2AoHXgq1rxqIJd8Tu1IkUk3BIjLha3",
-	"BQRUJO+X/14Vka1xwpvs5T02J0DmgnWstSHbcMQsbPBX64gxK7mgH9i2pPQrWtxkci6qlJCjVnkdg3lb",
-	"3Cb7Zb0pDSBoPesKciGL2YQKlq3A/3BYZmQOsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
-	"lBa3tovH84nko3WPsu74aAp5Z7pZGjVs25LnWBaLiQ33cCm0Zy7EF75JlcS7H56TZ4+ffEdsg4uqGwVm",
-	"+lqlA8zU1NZODHmW1jtLkZHMWIAan3OlWWY2JBJHG+kylq67FOIRoE5TxFAaQjkFLaC2Yu4wcWSZZxZB",
-	"ogtz7hCpshv63AWrWtCVakUTcCVtyw6qiZYkk8jG5pj6AqGNA/IatLuVpRXofWfmH0Ooq1Bt++bRb4au",
-	"xtvGadwRSodEjuUvWG8GLw/Au/29bXFuVbycFYUsWmcD8AAQOBxioU+aEAZYD47MxpA0EhThdLTFg3Kg",
-	"yKxyhx7age8g0uhd0GcqvhYAjxiOyzxPk03pUxGa53LeOY1rZlXtbqn6oJhH4KJg+og3gzqqJQkAU0Z8",
-	"Ba6WpmetbLwxQ247XMYy7TwaTzamhN865totZ+x+pdmN+Xggpm57buWLLbhr2/vWNXPtm8quv/3rol28",
-	"r8LfFeZFxctblAyal6D5pmH7nngsdYuQWbhx7oVB4N4SSlhTssuji8/AHxuOz39nnbiGmXgpxlxwNTH6",
-	"ExsxPtPKHjjtDBu/k9YvIZuwTzcuZ6wxTAvddu0FE9b0L9Lej5eXbwk+cBAHgOU6Z21wdRmk6M5lkbU4",
-	"HKP15mlZiJNrqtlEloqdWDl1gsgg5qXwF0s79O+wdfgwx6AQ34N42crI4AYu0eeeR8tRIYcJm4TBgrEZ",
-	"LDYUS5z6dXUbbKJ3htHcUBrLhnZ8AHMKWxtnSIxXPMsAFVRIPQRxXUMGDT/Fpm+1T6i6qX3g7lPtobKo",
-	"fwBEGH7ggHlrHzoRHH7GhC5ua5/41qrhh5WWVPvUw6LVPnYFOrVxfGFK+GkQV2i8QU9kBh9Z+R8cu9cS",
-	"4AB8xsVwyjJOXarGRCqwzUrFsgZ4nL+l/vPqn3G5A2c5bHwZnE3A64JPXVi6tn0BkFDF6fw/qvHw3+DS",
-	"9KcUQHpVx2YMST+wMHs2DweBBmnDXAK5+qMNEcFq5x1+AaRIi9GEexgxd9qjnPIpq59rVa4OPwzm4Hez",
-	"+ggoOPi3I5ngo+rNwYfVNQo+XFCaA1qvq5toU9VUTUNYVDN8EJ4A562g+RBUdbzl4fFqWZipwsHFnOBv",
-	"YYTNcD2qLeYxk8UFEo76nTX/eoBmAea3OzyHb3m0DLr3LPTUdI1HeufNgl7SXRvZLGTjUWk3gVBZFwZW",
-	"S2PuWjAtrhPC6GjiEaq37flpoMM2K55ugpInjdrHKQGabDmuRn8/XrAFhhjPBLRwyYYpfKOa9gqY0I/3",
-	"Og7d9GYtkHBMHXiHSmMr4AtCKTa68uMhzZ2fkKob9MqAuerw9JhhFCzDcwSaheV8v3dKKNF8iqqd0fao",
-	"IrkU1wOBxiOGqDKeJfC+KmtYsAo9nmdYNQX9jIBKYgWRAZyjdZhvBh22OzxxL1LuNT+PdnK/t3TGNo8n",
-	"TlhszPvNQQpVTld6kOusAzK5PXG6VwC5HW8LTXotPPbTBrakuSWzohQtdfZfBya7Rza91wH/gez+1SK7",
-	"N+Bw70UGFor3fu/4A2k+ns33wA2GD/yo5T2Zg7Ph7vWSP5D2/0Da/4qR9lsucJtqVGOl9RvU0C6TBX04",
-	"ytLrilz9Yjc0zYZOELcvwMeyWffjVryuya1F1r3mH5gg2H10RQP+B2ml/K56zXb6W6OHqt5VqxtLw9u3",
-	"wNL+5luBAhvP5ejGI6RTTa+oYuTbN28BzLl9194WkJ7Z2LlTFFqAZOGLK1dvZ9BV27WMWlh2+2ZvSFs4",
-	"gmIjKWK+pEf9prnt47mPbNr/stZ+i3OVeW7IdLPJjgs5jSf+X3oY9xp82rVkajkuzeqWhH7QX5auJ16q",
-	"0Fpb+qOckykVtxUWybx78tsWEE9OSCmsI3kTWVPVJC4tZXgHrvqFXVkOkfGqhmxR2ZAN9POtVTAC3bjt",
-	"XHP3uzz+rwx6qLpQNnSVUF2jsF0USaArr0W6dgXLJuNbGgTQKjzAhO44u1KxYhggvHaTQb5AaDXgo5wx",
-	"AUAAQdYbeBihfwUqsVXTig6x4AX8WEfsASE31lVD7qk2t1IZl1cpr0SwgNOLp8WGaFGLFuR6SbPIfL54",
-	"zKWWRNoWxKTW/WzpKFLBRzuUSHAiF5Aghs0+QsOOK9vBA34iiwp+ehXodCzIdeG6djazPHP2geWn6BOf",
-	"yDxT1tRnypE4dxjS/VrfH1u4gm49GzONt0m6qOIN9+onQksth0Up2ouMXbNhq79x2yFlQkXGMiLLlgDJ",
-	"Lss3uBjRQtBW2NAzIWHqUjCbfYr5g0aJ1eBneRaHMu3ijLQ773yR7coKNoSxdwzI0kPIOr0FSMLpLKek",
-	"3/XSxXBmI81CWrtxTCkXVTbUtnwGGK9vb+Ncq3lxGwM/Qt9X5xbOG8VG13XGxLOE1mojvL4TpYrtO2iQ",
-	"DcBhK++IdZfEeobU237YdKPG8JVI9Gxi4fLV5GyDAtarPHJZ95+nGch2IxYNJrFxK58WKuy2pEViaivJ",
-	"jON6NmgL1r3k4OLtGm2vQCeGuTIs6LTiiXouyYR+YAjhY43EKt+Mi0BJM3/yjA0NgS+TituoSXIC9qst",
-	"RbIL2KRoeGdKwWaMe/M7cNe+Lyv6Szp6df1KKnqdFIzFm5VUzfOcjml1OfyLZ8hjKddQkiGLIRezUm/W",
-	"3CSA31mCilV1mlxAUG+24Pumlun56uz8dS/pXbz/y9lfX76+jE7h0lzDRQXUZctFbRyb6BhVmJx+IKe2",
-	"sKWuKZhbbyZ9xXI5Bw365d/3O+sMm0Tfg8ndSw9Yo+9Th5KI17uubvAXbqsKzeY9ghtvqdSVcF+SXpCm",
-	"GdnGGumtp5gYOt9IK1lKQWe1Av+ueYL3Vh1WdvPawpnh0G1buQ3pDKznqxXNZvYbyeWlrHUNaouHzjYk",
-	"mJiQheu/8Kp3Pzwnjx49epaQ95fPEzLlo0La2ExC0n+k6BNpsPQwK2BRBLnAVaOeem1mX4+9tTFcrkkm",
-	"mQKEavzFQzQqzelVLEN3LRFUsA/yplP7Va7ItZTZ5gtTzi22VMmDh7YmIHDMBUGBO9fg9sFR1/YlelMN",
-	"fW3E++sE1YUEW455Qc9dGQN/4APA4Vp3byvsHq7518vvHeTUuuz+upzGAz+X7KMO24S0YULE9Mc3M/pb",
-	"ySwE8rgj0Jag0439EKqcGm0solHGrjKMlASLj+5oWUTY/pfWYXqDnlIbtTdeednNdsXbe0ZQIK3LL97U",
-	"t+0wNuKRazCc6KBbYS2Gkr5ezlIWGzeFZffqCcta57PCswKJjA/ZBhZoKBKlM58nJJdzVpARVVD4a+EH",
-	"o4qotam72dCLZfPR/LbK0WRByzW9YUTJKcPus0LOw324KtVtkAtYed/MvFgxtW3gXAllbDf+XqVpNnRm",
-	"OqNXPOdR49WVHHBFIBvL7JggmSRX7Fba8h1MUCowFXA9QBB0+bQndnOf4H5V8lxDC8YE4reuc26LImQI",
-	"eTkekmBzpjSZ8mvbrIDrJZkji36l4OXLr3QIPAarXZhfUj+D2P362Slr27B5uoslJ/27i+8VCGJ+HRvJ",
-	"jbgyUjdUE1IK/lvJVsc14G1LJ7kNOVOd3FcqbECfGZUF17cXZk0W+Y7RghUx9gpJnma+f3W4CFXKg4Uw",
-	"MgyXvH/304G7C+DRwDf68Sdaz3p3dxD2H8vFkarXo1AhV0zPGRPWQoLqwpGEaAVm+pzAFWdshk7xMWPZ",
-	"FR3duOfnBdfMbCgV+INvoBOsSKB0Q6uBwOovRZTErBJMLrD52qRgdDRhyv+csI90pPNbqF/EYsdq8IKN",
-	"ZAGZKnNX04WTdEWRvBgIn6OE5ZKZnAtX7DXmuYPOcumOAzEQl4ZRZ3IEGrTz/o+k0AUd6VMbCwA2boaB",
-	"1luQOg/S95oJVlCA4CrklHB9QM4zJjQfcyMaVTmaEKoInCWUhpCizJkaCJdgzBS/FjCPffKnP/0gi+mf",
-	"/mQlaoI/2zsBDFNDAKkS9IYNjQBOE/L+8of97w+I4VAYUXIuI/Po+8vnWJMaOo4QPOkf6QF5Ixi8dSCI",
-	"BaCZAYo9pOJWxtL3xliyaSEZMze1cHW4j47hO0Tb8vl9FNr2XUOu/il29jQfKaY1F9dq78AMeEYg59Bl",
-	"GRlRjiitE6pIVs5yQMdwgFoJ0QXluaFJy6y4gAp+3ADDu2bUXE+iyqKQ11RjI1HzZpiHGTJjbIbd3QV5",
-	"+th897jfJ+kCRkd6Cokwbmpzluf7+ASoXtjg3vz6+DgGvoVbDjRuRnUYXOboEMcrPSDvUQpXkG8iI1Yy",
-	"E+gwT2a0oFOmHQgtEJF9lTog5yhP8Tu4L0Qig9BPH9v99esiPEPOMaN64oj7cf8xdn9R5IYLcwsM7WEz",
-	"KUd9j/bg/bDj5mG715B/o/gHlmABc+YRYAiqrCILQFHSv768JIcfjg4BLMEs/jVWVxKuzER9UxhzRcfm",
-	"8tguDVwRi8UB7zenUeM4ZhjfxeHqlrz/8w8//PDCP2s5ADxrV/cDQrb49T3e81cmROWzTf+pw3xJRzJj",
-	"6QF5CWzL9kZyJXN1wKYkqAL7BpZnTtS5QqfG8DC/+efZ/j/o/u/9/WcHw/1fPh0lR8ff36V2ltD/xk3x",
-	"yd4JMEYIcLiut0rTW1UlbJ+S1MivNNyxUuRMqQCTzpWVmxX5w1bVWX+HexEAIeNDqG/4x77fcxtw3D+y",
-	"DXt+kiO4APbe2M0L6qIt1/9oxqtQDJXhhLbEyNsRx/2+2TWQQbZToy3GtY2CMVHN/exx/5md59loxJSf",
-	"5nHfUBP8BTtIUEhaGWtYjJkpOOIAdatUrEgJwg+hbRX+G7IK01OSftz3mEX78OPUTNawdNxqo8mbtQSt",
-	"vKi6gQyOA2IsAtjd3NCNLLXiGebuwqy+UcR7FokvE2EZYMeNXXW/kNoMCXuJtf05HzGhWKXm9c5mRqCS",
-	"n/ALcnzQ7yW9ssitbqBODg/n8/kBhccOZHF9aN+hDn86f/7y9cXLffObKsJRqQxBqdZJr39whI/JGRN0",
-	"xnsnvUcH/YNHthMSqDuHE+g4+7v5+5rFwD8EoTmnwF/SQ2Oe/Z5Cpc3RY1B7WAZIV3hwKBPRzPRbfJ71",
-	"Tsy7bW9bKPaaSbMcM9pxv98AjKUzFC5cisNfraGJSufK9q04AuhWzSJqwtUBBpXG1JZ+xF7l53bogRUD",
-	"PbF38s9fAvdf71xZvD5piNts1Af27+Rb2LA9SFy7VuBf8CjtCxTaO+kJKdAlgdvbehSoY2pZApNaKH1a",
-	"+0B+4h+YYEr96x/JBkcxZbrgI9V6GG8L8Gmw0vbeYx9dYSYcxvfmLCSBEIhV3uD0RtLwItBDHQtuPbRT",
-	"8KaAUjYQrrGA4ZsUxbdghVMR5NyC3S8c8iu7jpVnbFZxOMspb5xu09S6i9dEwCjbP853jGZWSrp1rHuS",
-	"lvsdOMJtuVvd781za3f8TYGPY2d3x40T3/TAINrZtodGF1VgANzjAG7pNN/qAfyneeFaB+CmsBZ5f4ad",
-	"/s+zVz9tsNMFo9ntElludJ1QbiSGH81oYZuI4q54RHWwE6S8UUZBBrXOWPdYeFAKVQmdJ/1HJA2xQUEV",
-	"HIj0HdPF7f6ZMU3TWkDe5RMaG1BpOZvZv2tCzShZc3rbLtTiHM/sKP+scm1ExfYJ5TkV3s/BRwwd69Yi",
-	"VptIuA9Hh6A4H1qPvTr8VMXN7g7DisEoNV06G8EaHFRVtuTyV6YJRPzRzVQp1dC69mnkyhtpZ2vy1Jk6",
-	"gxoiyEG3FnhrQV/1CFaXqd5dsvJJO5JDxF75/F+w0qvDk3ARujz4go/HCsoPd0fA2Ks/RsFn4Ih1ntkJ",
-	"PrgVgq7cq//85S4u5+1wiN3mIeUC8rYPtNE3VpjdrUseNoka4FTs5aiCUYefPJ4mz+5W6OcWCVAhszoA",
-	"R066iL+aRiXbiwpTYGcnX+E0xHU5N9eHOHFKQhQFe8JBFLDlkKGscO0zdgvvcsiHAegIREo2HwkgWyLk",
-	"csG0zq1f3QGeBNiFhUUOlMpDoBmJaL2QCZnIOdCbzC3iIFeEZ2w6k4ZETkiqypHD4//W++EHYgJwhegz",
-	"h9D1tWTQ7B3xxFA+Q3rEXkJS5zP9FovCiZAamfeIFZpyEbyHiUwRfN780gUyYfCB8Au7YmgDpQ0Ql7Tl",
-	"VQfkzLp0UfqDW/gZSSsQ3DQJ6Mj3gRkI9JVVews/iyPjpjFdIiCB2r0EkfsXmd1u7UqeVSM5pI27elDL",
-	"dh377EzBd0rASP5OOcQFvUVX8RWDanoof96IX9j647uVlx7pYUcX/rkx9zPCpwBqrVl+GwIEYBCuQgey",
-	"ATG4tSfoMQDvvY2MopbnUUfVzPquuSb0mnIxEN+++Gn/eA/DSAAgSEfgnhhN2MjaAZqqG3SJB0WQTvB7",
-	"UBLvAvXBNbh7Cfru4U0DUYcoJHxcz+FNUOVXLl/GvGlKb1itjieoXveX3uiJkHma1e7/QDQZAIbPsANn",
-	"/aZXtzxp1s9jp2nFNP6kifJtfiCIy1IfCKjYgSdrONpx7oGj7ppz4CifiWvY0aNKpNv005C6p9TQfITC",
-	"LWTyTvnJ80LakEsljIwqRnfETWzm0I64yV8q1uFWAThWJ4ArZjY3tWlVaYJ2GtD0ATmzXZZbbwlBznFK",
-	"qL+DAxG7hDUhjCXvUaPcbsSOr0IDs+0LFaCJLzUFNr1jkv8rh0LkAOwMqOM+5D7mOdu3sb/DT7YGbZlZ",
-	"9LM3iCDHe+7CbBTNzJyNtVFw0fx/vGctpmgXibjRFMBF7fCAQ1Cq+BHjbB/GbDLb44thBbENJzrayJuZ",
-	"T7btd2A8YcZA68EbxcMmFkLmCjyemOk2MxZGshQaEkJ8Egx6JCEbBzrIYcIDptu0B7RgPjskAjtCCwHg",
-	"fuyYAH7iymVowXhw/LIYsc4uQDx+e4bOJ3f4qUIDvVtfZLkm+FZiuQzuhk4QZkmAE/i2liXhmm2fEMyX",
-	"cO20QQG13yU2w8A8gek1LqXC5mMckNR1jUgHwmpyqpb3AUkfN+zWlsGbv8IUMjkXdnKopd5C9pNXWzCB",
-	"wTAqpAagVcyumxnefjAQwMEWOuYYbTJX0kHWhDBioIdKMA8Mf44JUazprRpV70KE1vqyP7AA9aBrbRFG",
-	"20//4ezPl5kxpkjQMN1eL+8a7yYxo87wCm0yDvke65CGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3o",
-	"Vc7QWHy2d0DeWuXEo4/Dc99CQuYVy9EN4/sm7qHnSUFjT5e+6RODOOI7IwrKN8q7dkHQP4lqirgjF97p",
-	"26C2x4t79QKRp3ZMCjhKZT2GvNae7iphGxWRwCgWuoHVGUXQYpdaHLAgZgLM6DguD1v3cXu31qPKxG9t",
-	"2KBw5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1A+HS4hLCcsXI4/4jkvrOdekp",
-	"oSNtrAH4uXK647hgLL/FVq5Yh5QGXl9IRfbFSEEt08lA5Ix+MJxCT9jU24OxRpEYEUFQbJK6qh5w8dR8",
-	"MboshDES8Hv0ARv+YX1CxgT1UKA2yAKs5Ki/FyShA8exTMwxzgQEuDWCrnKLztbfOyAXmF5DUocQlJI5",
-	"vWFqICyqje1Ionwzg1bJHF627UvmGvjRA0vmbnf8ISUzmiL3uPLLJHPo0LG49Ovrww0eEfXgGOMcb/DE",
-	"MLC62/UbFcGkAuMJm2vIMXEJZ4lL6S2oyOQ08NVS9NQSOfb+UmtgpeRbKC961O8npI4aDo4fM6L98VUu",
-	"RzcKTQ6oCTDsJXE4lB9nvLitSnjshpFrZhTjgRBs7rI20D3ks8u1BHQtY/onEVhTe+uNTWgYYXBB5XgM",
-	"pXJ2koFv44Qc9x8fDMRZ5bNFkCXHnupeWzOsZzdu/FY2hj3gYQOsF9Oi2kQdXrALO3d41YDk7yxb2BEX",
-	"CHsERDiBnUyG2+S9hHVQfSBKIbEexZAR8ImoXheQiaX/B+ArdhEVOW8j2hRnMqEbbWmKzRTh1XNj9lsW",
-	"MZ/IPOC7NihTVVWFTAKLWI1lSgsKBVszeu3Uje/2Dsi5r6dS5RQ4BWD7Onq2wpOSa44t8g8I+OmsswPd",
-	"6Xw8ruAXYIDYrTBLqLxoau0Uns4ZOc+x5O/LSLRpQtpD7eXSrBt74pY4HkJ3ntcxLb2WOq1B++/awRjJ",
-	"wdkwNa2eweQqou2vQHjAV1J5iHYjT0CgUYIFoyBqqRpZGQzYxwlhH0dsplFIpVrKPPWvHQgFN6RgUBx5",
-	"xSZcuNTlwNPDlSqZrYQEh9QBSQHd24vkJ/2EPLHA/4yDveeCwnvOUwrhYLPLA+HfLuGDCpM5hRvq3nrc",
-	"7/tfB90llGY0O60Q1EHjp5iwibVrtpbM+8Ku2EBQces8uwcEs3EzPgLjPqiL+9YvDOuQcD5JNRh+jKNh",
-	"edPj42NjF8DpIdC4tYAG4ijp9/t+6qCjSHHNCouNbu4qFyWmstQqiqFw8yUdTfxBuNqwRY+FJjnEuE5c",
-	"Vr2hfVlkRkWAQLhIwJVtjh5DzY7XJpaekOaqGtewgQHE6cxhcI1ctX6/DsiZ1gW/KrUFlr26te4a4P/i",
-	"BusQC5hrYkP/V7fQlXQgjCn0yLz8x/P9pwkw6b795/GTPb+rbu316lE5rpj4qcNA4NpvDPidzHHJUiOn",
-	"pyIbiNT8aCgR3fKEGEMktdoofKX+t5DCUFWe242Zkkz6SE+LjHhVdTP4I8fzXz3Hc/0Mz604baIGmQdc",
-	"qESFuyZYSZ0gJReu5hEo+dneAYqHKnenFBkrGtacsaISf4eu6UwleInwHoMPCEPCxGdWp9yVK/uCTFnw",
-	"azBYXIklVySFKMctmDTMjG9FmYDedGgrFbbz0anNza/XaVZa5RXVo4k3mJot3NMDktrfGEbugjJObjiI",
-	"q9QiYIdwXslAgMQcGrY5NAtbAOpKSGr4oH2bzLOh/WeI650E8R3/DaJAEqqCnrZQrj4QGZvpCTl6Wu19",
-	"a8yniuy4EmfRcbkuqRFrnI2ANMKyuFE1BSBVVHDNf2dZeoqWEaKWKbwJtZiuDtKj7Gfp+9cX79++ffPu",
-	"8uWLFEjP6O9nZl+xd18a+ogDgHLwMsMzlYvZLjbu0cJAVsCHdxhsOoOxPlO0CQe33cAibPLnevohC7SI",
-	"xJ2gN7UQ/wI2asecFKdd6XFQE1hl4G05VFXFiB0T2Y0/7Cd5bS5ufmvbiVifk78+oPSmrr9bSiSySl4Q",
-	"UVqYBl8hX7HTqh17TdWDiNaEZgOh6AeWoYPenmggnyDSBQEsuHCP6w4snCf6PCFfuSyilq/btx3fqGa3",
-	"vge+U43mepHr1NZFb6eX5ZLeMJsTN2GEuT5Ku7suaPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wl4w",
-	"I6xNxBWhDSuxnLn4LTbJEuy0OoxmuzIylsUUdAfbfQqtVjkX1Rhg1CrN8xyLArFIwAxYua1umT6pZXQp",
-	"0JUQINzdzpwL5gxUuMelsY3v42uy5sCCpthwXMJTYNXBy6AjTO+kBzAvDv/LvDCEOMNTtRR71A/abD5Z",
-	"2WVzi8bGA9gQVfO3pVYEUvJDGRA42mezH5befmf471eGf3uGXJ4ZNgCXremYjZL0y+qdO/ee7pKq/DpW",
-	"U1a1jQ+RWAfUZfhY5Q31PScDEgvO9sGtVFtGYt1cVjlxk10sKAG2jQE1rLyWBctOfB4QxmLQyuB59o0K",
-	"BKMFoEPf0tEeGqbwGIqW1NF66sfHejU7KYgrcMDy8UkJ0XyXU0IHIrVNpao8xKX2zGJ6XWXSkDM7TThK",
-	"KVhFRQQ83ZpPWTIQdk7PSOq/H3rgVptbcEB+tnZjbIKWXgg2W0dVPDT5rAo5KosCqu8CoRl6IY3aa7eo",
-	"IZ5tUqFhDD+e7z/dO/DTqBvTRu6i/yKwpsFDPRDOr5GQtOorlobJJSDP2QwgLrFSp+F2AE8EZKugpyFp",
-	"bpv3EDg0rYEwotpjz34fNTRhKM8MdqQW+/dbbM4HVour5bUkUPhNtEVSRpXDa2zbncMJ2J059b4n3w4a",
-	"QqhHDzdfwebVnI2cmjCaAYP71HNYY22D2EcP/XN2jJ3VEAItU7ijqC5Urde6M/NOaj/kL21P1F/C675q",
-	"Ke8hzZc7oM1CH0q2Y5JZi+L4IOmCUZke5lH5AmkniU7DPBUjEpZl27WmqSxw+IHoxOLBb7jA3UlX5g5w",
-	"9Lvh6wFM/45zXxBTP84Nzf58GYx72SwhD6ssvhZ2rZFqul7MJn9eNMEOP7kPh5XOslGlixePy/N/33XR",
-	"r5lvxViU4huFoV3AtDUKIuBQOvBniJkaFdwxAq5sKq6vfR4ItgjLiXmAFr1TT2qasE3YtBV31b4E9XaR",
-	"a81E9mAa22fJd+2usD1oNQrkc25Vj9FU3WyksSS+hWUTGfUU6qCyKRc2B1AxpgikuZwRwxr5tSBp2KIp",
-	"tRbdQAQfLxh1x63ZApewiBVOvjciv4VUUOXtYT9Ym8ev0XqrG+24/i7RCdSSUm0eEkwMjGYwCsHzKXXb",
-	"nIKWkAsQdr5zXgft78tSE10PxeVqotmzB1ETLUG5a4X/XqUSRtW6sJSj2c0hDR5tBrJRiavBDYe3DfB/",
-	"UrsNKZYJ2Vs3EHjtgJgQ+FiAk5/62+c1yMdkxY0LVUbsfxH3Ctgyy0BnpOpmM50Rh4FumDtSGqvepw8s",
-	"VrDFZ4sSCUAstsfI51Uil8wSlEiqbr5wJRKP12iRSEZrXORQMB5+AjLuUKuJ3TRcyWTiLDnsimB1PZXU",
-	"eosbYb5Qk3ktq8Kmt8/3v0/I2YuofwAn42/JF1Yjuf62L6uOhENoKY3EDtpr10XGN+7hbvrDlENucgzr",
-	"mUJmnQ9RBbmW6ByInwFolvrSH6c0Bdgjc1nmvh171Z3Md2KPFwzBrXyypAZwx3Lrs1hDq4j5IW2gd8yo",
-	"NIaTmplcscSdrVGlS+H+sT3Of+iZtDr8hC2FlmLd/CABBxfq5GmFsQaVasqyLkzOXEBY8xGjog5RBe2L",
-	"heFoL/a/A4nwPWLkDETqZxeqb1NGhbIKoFUW5lQROhoxwAlwCRe+xB/610AGh604bAFWPnOj9XZaZgY1",
-	"u20UZ0t6HyzRAIdDk9u2lOJhINi2ztoNX+2Qbe6O5DnMLcxOaFJyULe2kcXPhU3HgwJyaN4EtkQ8evEi",
-	"7OS42jQPVCNXMQjDtNnBvqfrWthcvvnn12Ufu+mvtpGrbXyoeEpwcJhVV2e8u4Ly9ZpHC7EbjXyV1l6w",
-	"Dxw4O3DEWRP4pFLGjfFsXkgwUzSnhn8DOgNYRDxL/LtI35a4Vu8BTX7PgQKZ99QTH7rVKreDpbw1S/3i",
-	"rACHEBOyypxuiJICDSNfXtLr1LVEHFspad75jfIdC4BZPQXHBeyly/i35+e8Ho1DiNoIdlvXI8vz8Wsp",
-	"2CtU03bJEmB2LSLSrK5hoZu9W2WdwzPwykcx6rkABcHtua2APB/vmwXvw4pT9Dfda+gHEOk2FWcj6tzc",
-	"PCpj3kFXWlKDejmC3vfgAMQkXMN1rGtIVQcAvMnR/dGp69mJlpWv66lqSAT7qAcibO1RNe20t4hntrdo",
-	"wLm+2zuNNIO7plzYdwujAkCKFEnZxxkbaZa5BsBpAtChtsoUexUB0Vh68c5EOwG844AGYdYssZ8nmvZu",
-	"5oGt6H8eHmkyEAJ744MXNIAgPkG+Cpff7lOakMdHx/5ZggRJFOUAamU24BlCDkLilSxmEypYNrRbNCzY",
-	"WKUDgX5Wf4D9frWHmA83pcUNs5WbqN1AYRbi2yFC7q0ROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
-	"tsd5QM42lzjmWDZkjCFT3L51bCZ1QT88uE93FR+uGceVg1cWqEt8obzS7OSGEnyJPnboiHRpZYTDofJ0",
-	"W8e8Sas+3NjMU0AQ4hSKIqyOwBVJBz1sDgm3g2fwD3aCnzllDT8c9NKm3oCZMasVhyX+IGMDGeJ47tb8",
-	"xaoSboYXdr9bYZ7s97tULTyv+nrVi6YdEVwf/9HOtIx4EPJKZrd1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
-	"7byvV7ca8pKPnzzFClzzwz75n//6b5JSMZrIYjgu5NQ1ZB0I96mWAPMGd6gG59AQkgBfFeo/EPBlHzXR",
-	"8hpaj3lQAip8Xd5YlsUJeXx8PBCpk8hQpjNkH33nk7fPbdrMR2DDN2ymcT3GhIA/zCNHRyAYUdVILdNI",
-	"sRV1qGFU2XcDsVLyGuPQajYVMxPSCgZNsFNBO1up6sCtyBwI1LyCJD04CtuHwTfihRpwr9S4Pu7mLK8Y",
-	"w6JwliW2ehGk0UgKVU5ZRhQXI1apfANRlaBTcYveRAzj2gT/ZTqIWcej+2kcyO4DTroj97p9++eJDHdh",
-	"wWdZtiIyXGOgdb1jIWh8Dx66zWBz54UvWd3Gi0m+uMD1WZYR6u7r2oKji+p1yKczWWzQ4GallHkPhaWG",
-	"rWcFHQd9xLFglPBM2RrWX8vMVqtyrVg+DjIUsZU8KHsnXtVLE5LSHFpbDmcFUwDGACzf5pdAIlVasF9B",
-	"cqUeDREQR7Hn+ZjyHFiXmZtDzkFcQ2dgghjA2iF8CnSQnMIzNoI5ELJwgkwQLj7QnGdOKFQzcJBpiGYE",
-	"ug3VxKzPWwA0w995x6ETdDiPSho5ObNCHJFtSSM3Xi3i3uTf68VGkeYa2vAOmfg50vjnYeI4+HqIEkBv",
-	"FU5BC5vbKevBabu7a7UkH/PaDS/65JS2FSk2z7FH7T4V2b5ihuptxo11WC36nU7NjeVKBX2hHFSDGOVl",
-	"ZrSfzmpczYHyGBjElOZjWRh9iWfeOHSrqd2cmB86Hgq49zWrwgGVqrQ08nZZOXMrLXFOFVFGS8TSrljw",
-	"zfKjXvN23TdH1szHuflc3aSdlW+SYKbWNq8mGSydoDk/qrEy/+njXqRQ/3Mb3TZeswvV5+5hEsE21WR2",
-	"Fy93THpp0tLm/KazMG7ylIGwVrrtJeLSbZ35el+WE7Uzk4G4J8vBrKcHs84+S/5Tl6v6Eizqr++mQocT",
-	"7eoFMcllB9aHj7S3en7f1nNNAqQ27kHqDjoGb53r9Z0f9asuog2X0gGHxS36wcAyfBZFHergIeOrnWjv",
-	"8JPl1u3Ze1FnXJ2RJsbMwzfGHgI9xY7TmlbgTrP3QFTTnkuH3z9MOrK3dD8bnay+z2bX/m6Vx7XJynzG",
-	"7uNbWXd+rY3Fqesr4QL2sOUVZRKfuwSJpW+f7z+zYf56JgDXqtkIysaQo44C64ZZuB3dk5zIZRWwB5kU",
-	"b65gtjme9vSZIrtfqHj/q/S9YKv7t514bsHNGPsOQ+Fe/sRyBSACkO51CR3PLKqRIjTLCqYUpEU/3jt1",
-	"pQQ588RfU4MhS+Us1kvL0qM1yhexiTyq0L1y9RTTb3HPdtsnqD7I84nkI/b/c8XA84nE2lpGLM1GcD82",
-	"Lw/wwARbg325cG/8qpVWu4rV+qrbwIdSV9140Wzl3eC/rAydVKl+6ZRykda4FN4YhwkD3c0sHVuWFoCw",
-	"GfmreMaG5jeuQ1yArFahFaW+2xSkmkH16TKAtpAJNmeJiJ9mMq5mC3sDhFBjNTjwsJKrKkCOQH1vXoDs",
-	"VrCyBvleTB2n9CCN3z5PYLpb57cvo3B5xVyNtuu7UX4d5cv3bG7XJqvqqGWugGmHVksXAKw3opbxijCV",
-	"KsCxTID3+S7A1jqx9VmJTVyGJBZF2EcKPXhqVW7c4SEYjfF473QgqM8kNmZQEzfHPAbo+BhqxkTtGqSW",
-	"4beQN4UoHsBh/HCysJiQVY0dZCOfkoLOsY8LExmGvPViArhP8T0+JinuwFBLOcxpcc3Sg7qHGfOQ7fLK",
-	"KhDv83SqTRDWpwZb5OzBU8iqMmr2QHAFnmzII1Ka5sx2S3LqcpUPuZab++yFBxB1cmNaKg3dhMJAP8+M",
-	"ADGCzDbgHI5lMeRiVmr7XiEjvZEJNbfUy7AWbDTX+6Jy4LunbE9Vrt2scKcA2hr88K59qVvj3oExdYEP",
-	"D61Adi9LCeDMuBIVc/++UQPRUD/DuTZeECRQgXFzQM581hxJK6oa8kylNqnC1oNW39XNchgm+HaUUz6F",
-	"o7JicUSFbXJuv8Ij60M7dZmxvKUf7elArNOOg2zUjeMNUJ7F11cnNm77W8lKNhyD2Wcm+2QvaQrtUxKH",
-	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienUZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
-	"dnpWhJrBR1JktlWokHogZrSonEIjCHdxJUW0FUg25fotMKCdmazm5Z9HwalKmqOZZ9jYaj21pqZbnGds",
-	"OpNmnvvvLJWsUjNiP9l64l2ndR+Q1Ok8qYMg8vXXX7QKBSsg1HbjsxrEulXbTo2SN0xsWDNdsA/yxibp",
-	"Qqdc16ZfS+kauHmmYXumYk4cMr9+GzYszunrBoc1a+gA+wVLfTB4WLexjlLoaMRUK6EA5FY7/Ndl81RX",
-	"N8Q9RV3SCI2LH8/2j5889VnrniSM0W9I1Drcses7DjQQVyyX4trjkAcYYlb/TcxXFXiYUwBqWGEC5ZCw",
-	"byXBS7FjZU6vKpVgIJo96s8EKcWNkHNRBzFrxRxbAgVmJrArTBXz7nUEzxYzn1HlxdUtg9syDyRETcxe",
-	"SoFohV8F9pY9t7UuUo3lHn6C/6/KDvyhkFNzhVxDBN96ugYpBPcGlUF46bIEAuTaFeGtKqx/h1x+52FU",
-	"M8qmO7u209IMUguulwUcCXaaWwmJ5nsKGQbne6HC1flog4kH0b50rWBnDkf6SwM72wypeO3zKIsVgMMv",
-	"se4MWilRpX0DfTPBoA7cWd8x+xpqieBJ+yXB6Sps3m9LebAbhXntQGANOdcWrsX7ZTSfspbzjSMK7xgm",
-	"/PMgZ61ADX949OD7wWq7tNpl5bv2mcT73swCMXX3quS5hiZ++C1uEwkhCbAVyoxe8ZxrzhT59s3b/SNo",
-	"ugexDCEteweefnQUh/f7e5D+u6Oj9UkYLQn+2AqNFWwrx1o7yfr7/z08zlul2bTtMI1q54/S62BbjFz+",
-	"XL3zqzZM/DpWGyfVNj6UgTIPN3krRkpqNP8YzqIrDy4F/61kCQH/75w7p2WlxleOKlS1jpYg+/rN3RGz",
-	"9+//PGp9tbwlOn0Nefxr0OXnwaGtp88vH8q+K577U3zgYLUaw/kgQH5DJrdYPVKxHxQl1m9QQafjhBd/",
-	"+F5w7MBslunEEC+a+SLBqzBfZPFNZ07JNTKNao8thu+zfW6qlTjpG6+ECfMjg0yAKvLlE31rhTmx1721",
-	"mARjxjJICJNiIQUzeI1P+I6s0PkNTxCzUkJ1DnW95ngFMxlOy3rbImcGkPdWyySZZA4LQFRwlfjr4HUB",
-	"plx854IGG2Gjn+AVvs3r4gvelZgc4m2WKkMlKDTyjRYiM6ggnyvf3mLr4dzo0DJ4qetaeffL3f8LAAD/",
-	"/w==",
+	"7H39chs3lu+roHi3KtZMS6Jk2UmkurWlsZ2JZ+OPsuTJ3RnmsiE2KCJqAkwDbVpx6QH2PfbJ9klu4RwA",
+	"jW6iySZFyvbc/JPIZLPxdXC+z+986o3kdCYFE1r1Tj/1JoxmrIA/X1zSa/P/jKlRwWeaS9E77V1oKjJF",
+	"xrIgesIVUZpqdka0JFeMKCY0uaKjG0IV4ZqM6JSRR+dvX+4/3TvoJb2C/VbygmW9U12ULOmp0YRNqRlE",
+	"385Y77SndMHFde/uLum9zNh0JjUTev8dm+X01vxsYTb0VhE9oZroCSNUqDkrSMFmjGpFqCCMFjlnBaHZ",
+	"lCvFpSCPzp/vf7tiMkyU097pP83HvyRualdS5owKmNtPckRxBs0JXU4YmVE9IXJM5mZec6rIqGBUswx3",
+	"4ru1d+Id08Xt/vlYs2JxwJ+5npCT4+8JFRl50n+cEMVG0hyRlmROuTajVW8fy2JKde+0x4V+etLzq+NC",
+	"s2tWwHg///zz/nmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK77/M4jvJM7OPQGcF",
+	"PprAQY9onrPiG0XkXJD5hAlDbBOaEUo+0Nz8SthpnKy523dJb0YLOmXa3oJzRznPcs6Efvk8PlM/I5wy",
+	"FRXJmQlw85yhi17SE3RqhhzB+4Y8W5MaWujgjchvkeImVBFKroHmCpIq9lvqp/BbyYrbag4U3rUuffyF",
+	"jWXBVk9BTWFTlk/hCl+27hyeTai4ZrHTeIkHQMY8Z2QEj7WdAHy5/gk8k9NpCym4wUf4SNvA+O0GI5eF",
+	"kpHDTwX7qIcj+DbFK2PY0DUjuL14F77dOyDn5IrC9UiILOCaALVKPWEFybm5YFyRk+PjtvPCQVbc7Ocs",
+	"5x9YcbtsizL7TMseua/X36TnfDxWEZ41YbBIPHVljoiRuWFkesJ4QTT7qM9IykXOBUuRq9ArkGiPfny5",
+	"f4ycJLYlGQwYTurfCjbunfb+12ElXA/xW3UI03slMwaTffGRjUozw2Vbpcorem0mwtzTLZvmHhz6B9ff",
+	"vpfjV1SPJnE2lxqloKKwnAqUvkbKKcZEQrhQmlGYeMo+zthIs2z4gRWGE6ahLgDTR3WjWsDL8T6OvmqO",
+	"r6VgLfM8F3aaZ140KM3z3KgqIlNJqCpwRR73T7pMywzYaW4/8SnXkbPUbKrIjBV4L92FbCGpHF4SDpSx",
+	"MS1z3Tt90k96U/qRT42Octw3/+IC/3UUZZWvmFJ0Oa+c4iMtVGW/XZ+U7MgtO2K/rTalTjyFLEWm0u47",
+	"tNamvM2p+DtS5eLM7Be4N4bIE+BXIz6lORHl9IoVLVtlCX1dBQ+WujgP/DzYnydI0YJxYGWgGAlZkBR2",
+	"IzXkfM0/MNG2abin8V17snrTLhgoNEtZFVum89hv16ekS6pulg2rqbppGdN8tcGA8oYtXag2DyRESDQ9",
+	"4J+Ea8XycdtEzCMbzKQslk+kLNq223y17oB35mE1k0IxoMi3hbzK2dT8OZLCmGPmTzqb5RxtoMMZPvHn",
+	"XxXepW5i0L0XRmwwcDKmPC+LSoUn6UhmDOhbaXqVM7B2lDH+5hM+mpj1B5Zrw2CKTcM+fRg+2mL6LPv5",
+	"wvMRs2bZ72vP3sFe2A0C22N0I+Q8Z9k1s4/B3mcZNztF87eFnLFCc3NSY5orlvRmwUeGYjTleUwXotps",
+	"pnm90XJkqQnXZ2DVz5ic5SAKGqSR9GSpjda0UsOxqtsb+/hdgrQfsRhQjyiYYsUHoKaE0FxJAoaJuU4k",
+	"Z1TFZnMXEvU/7QDVFCu7XV79ykbaTMKbcmYizY3CKXddmnmdFYtwJHn+Ztw7/efyH1uB17v7JYmoVrqg",
+	"Aj8jhZwnRJR5juze8HpGgNUbs5aKWzKVBQPlwTxlLoS72AuLLlp9J04h5qi+GXtVa5ZVJoNzlDQdILjz",
+	"TBnNLuDonffh/fuXz1s2wb4uMPKJ4WVZYvVxa6iYfbi2nHdWyOlMH5hpKUFnaiJ196lYU05duF/Gp2UN",
+	"NkWoMmPeElowT6ONowJZBBawkKA8dDimBjF7aqyILFhccKZRKp/NmMguNNXlEivI63xAV2xurEGgAvh1",
+	"QAU/vtz/HqjAOsV61pkVn0bFK87ti15Vt6R+5Xi26rIhnSQ9xX7r5BZIesqvetl7azvU3HsQl2ZE/7bo",
+	"JmvNpjO9VUYy7L4jTrB3enwlcaGK4N65ZLmbCaHOvL8rl4/NEP1Bl/Cxd+D2nr17cX754nkv6b168/zl",
+	"Dy/hz+cvfnqBH7578fr81YvnUfptd/edC8KzkEONJlKxM2BKhlmpGR0xUNqBE1R8dEa1ZoV5xf/95/n+",
+	"P+j+7/397w+Gp/u/fDpKjo6/u/u3mNC1LGqR1KgYTWQxHBdy2vF62F9o2fH5K5ndRnTExPGAIdWrSPCS",
+	"owLQnbYNyxyuwxxy9DFo9lFHJ1vOsjUn+6HNMPyhkFNylJA/H8H5sgzd610clgs8xq3TbnNzJUntfMOz",
+	"SwIrMziI2kKjVwQJ6Rn8ZM073KC1+q68yLg2iqNU8DpCNUY8QJ3rG8li1JVOG9Wg0fo4f7UubT2hgqTB",
+	"lNKO73b0vCjgx4xlV3R0c2YmP5VKk6cn5D/4X9DAu8qpuIlqxA9H1otzntLihmXWCQfOyyNydauNLUqO",
+	"nzw101/NUe9HikvI7HlBx6slRdPwy8yvCEQPMD5CbthMg5L1a5ldG73k1lrZ5NHbZ/tHj/fOzBFNuLgm",
+	"Nkpklgb2oVGUzQLMF5reoFvki+GhSAsLH6/iZ3ftW/5yOpPF2iai2XFUyDSbrtSdaqd7B57Il/i7o37f",
+	"T40WBb1dm+obpFlRpZ3jL6uW/o4pcJE2JWUBn3dfJKzOvuxucVGhmbGecdFYoZtX8Mola2xxo0IsNnUh",
+	"JXAEDtnHEWMZy1J0dsOHlaN+yjRcnuOaXt9y9UeyFOb/WmqaxzUlHPqt88avQXxxhny+FgtuBhk63svt",
+	"UObC4PbCLznGd2awNdmisVcMh7OnTLiA5IaPdKSJHXmRt3UXNst2boVLeEGWuHct2YHqQiwefZ43F6tc",
+	"tGlUFoVZPDrkuSCyyFgBsYJKDUKKFyTlWbq4Je6V67K7GBdYU6AX7ANfolT2vVJp5oiOGIxUopzb66ji",
+	"OG/3JmRdecorAvfTTqrNix+t0AUdLZE+6PhYMKXezJg4f/uSZHJUupB5/e1J7+P+tdy3H/6qpDh4R+fe",
+	"mZb0UKPNLp2d2TjztW0V9nHGC6bsL+ozfu1dPVyTTDIF3Al/UTsio4rva/PGVu/PJmpkTq9YxKH7YjrT",
+	"txFvYZRjFuyDvPE7sri+xIU3zFuuZCHItZTZ5qtTIzlb6TS+gIfaXcWXjSBLQtREzgWRYhRf5VwWN2CK",
+	"b3od0Cti/cq4hsZb3XE07LCAfmqbHbs3zwN/UUM11ZqOJuuxK/e2c//bGOeqMo9WpTKdLXih57QirJUH",
+	"HwSMYsMIKfiI5taDm1jnKsFUh2umFeE6erTrX+mlgRBwQ5VCQJ5gxjJjQJnPbCwh9O9aU+Ngu5f6hous",
+	"69H+h3l2wWnYzDVQ8XBCKTTPKw5hz9Hf6rIEol6+sjo7rpY7lRlyppUbE4SRunnpFwJKC056DGjZQEYV",
+	"NcsgwccuHj3anY4O5J9TqQsWSyeqhQUg1bUoOFPg7jtCcb2OhmG0wjYlw+xsYAkGcRjncmnJQ83piBGq",
+	"q1RENAekyG+t8vTo+U/Ghu6oXOws2EM1KRjN81uI6nAbzdFLArBN0rjQNvq6lgJU86RH5E1ZgLghFP3f",
+	"RGlaaJYtENR2btAX6qgE7pQE2mEtiyNMY8UTC8iyEgEhKTtekdRkXOzWtYQoKhbiOfumTtGIxNw4UrW4",
+	"ectG/A/L9OsH96OcB7mRmEAPufWhqZ7xAhXj30pWQihuJKdXXLSE4tyIP3EVW53jUmtpGDFmFSShtmQP",
+	"NjJUzQ8gs8nqGTbwm1OlO7Dp5nbD9OuzWLb/byopFJEl1GkEivKMXDE4CDm2Gok7CFWO0NFi7hblOfxR",
+	"CkirWHoUFzqeVw+SOTh/TFkMh7TWMWiWihUfYEjLn/DvQPxVN2XoZhXQio3jWwqiYsRyXEHG1YgWWRs5",
+	"8fH4lRVJMeK1ZitX6Lt99KNLdHRLuHh9/vbixzeXvaT39vzy2Y+9pPf+9cX7t2/fvLtsicZVSbNBdA9T",
+	"dc2RS8HiP0NHHlUxHomOs4L9Ch6cNCHzyW3NIZZTcTO0bjGXbsgFFBg475j7J3qFgw94tmxCcTclX1EF",
+	"wSr3uK2tSQirDD9bArHE7HP70MH3CY92jqjDj5YG1NtD6eFv43exun0Ud+DM5l6YLRnzQmmi57IKGUzp",
+	"LRnL4prpxnWtUhdoXjCa3Q5n5hIJ9HOKcc5HaLIhSURP8AVmDrRSP+gMskD/nE3CJpAJUZuJnM5ypuuM",
+	"o7qC0YHd22KFF2DANJLFXSomMebA1CXb0oIRPZGKebfahOeoJ5MU9Juhk7mK/ZaSQdnvPx5hDQf5n//6",
+	"74FImcjqz0B+/N7BQCzGVyAbXduw/GqD0cylkVPURYtrzKjVbcNzZq5JUQoF9Q9IRpSMCqomsIwWXbhl",
+	"5oFuDEe8zGUUjP0QjqIZLczWLzMTIYjosoA0OntKYczfmrmIX5nNebq3PWXXzm/9s7Y/1FLmwxHN8+jS",
+	"YM/H5oRJzq7p6BYrwn58uf9kr5MFuHAT1h9jAyKy9sUaFkA3/ux5h+PR69tJUuZbya6IOtkqx/MCVcQP",
+	"PEbfEfaRhAzILsLvWeyQF1lJ7VCCa77SsvB7vlnCRY1xxuNjT/p9CPiruJNsQ156TxaztSvsXJHoHsiY",
+	"uWOaZWfkyBhET46Ol6zdUeviG+17wO0gZe7etmQnm7G/KDVGKA/msJQwtmGPVVrBV2uQ+SVsEkHuyP+c",
+	"0tac4xK9tMkz24y1UM9Dc+2MGLK9KjVJjRHJxXUKateYC5qHWqD9Fm2ydfXBHzjLs6A6Y42AstEXMWVm",
+	"XkjzX6P8UVdibeu392Lh05jVdwEVGQmIQvaRmoUYswo3OU1Iak1P86dZhfl/YUxE+EDKYS7FdRq9x2Oz",
+	"xsUR/3bx5jWZSSM4C2QPV+yaC2W12ENjs5mXH0L5E/w1o3qSGpUvtbUX8QGDnP7FLTOWAhMjrBqVpTaq",
+	"tg3VGnNwNe/A5SS4j9VgMer7gecMc1rjc7FGthyD0jHm5gAgbcopdAWbSSO2rAnUkC5G7x22hmfQMnZm",
+	"etpJYUJn6HbfaQu0nRRc6kav8n83CxDx8dg72leV72L1rv2RRBJoT7WHKj1bb5oz+oEp8ClDZpqhoqC6",
+	"eNHDD0OUgn6gHPZqWCz1ZgR+lHTLQaqcC6aGECBbFhYX0tw+qCxSG2rBOJKR1HrnY9WVl3uHNNztsyEN",
+	"fwUTJ2GVLIsRq8ok75KezLMh1O0tKnrKvyOxvM2mrHc7XFlkRuTEA4QYHeI2/GInnpAxZKN0DAjN4hXY",
+	"SIvg2+s2UXjPUBelGFF75pFg16o9inJ086vhDYukmb0268u5Yhlcwe/2or/HAxuu6ciwv6qV4bcbkLoK",
+	"hiGmyfbMbDuR9c0A+8MuvPcCHnW8t6nVr6k0Zs2gjyPixBW3+hMNrk5dVoTsfEEyJQ3p56h4kQrbuW+D",
+	"9deZY5OBNbYkdib17Y4RXZykapJuuRrxUqyddRjTMYALXUk9IYpnTIETzagdpeBjzjICe+h8/uQczYgp",
+	"m15BZltpa+gQVyPqMGxqJhsoHrvTK5bKwIATnZHSsBWXN3NLRlRAFivDTWBZlMH6XMv+FsTkQ0+nXYz9",
+	"XJNciS+xOHElCt3kQ6ejbRUSVWZRTSxXJRMnLQUTixytxRuzxCOx4ENYYFmxy/sjozmups3mdYakvImY",
+	"iN1N3R+50jKWgzahajiNYj1Vyq3NJTKPoTbBCManLYKGgyKK67c5VTruXrX1gZZLJsQSehXJ4GKUl1kL",
+	"7bZqet1dK3ZXgkTTqH/lqgUNC/wr+GXdvyLzzAJ6nLUVeW/qPl5TyjcpJBRIfruSigrqKw4ObwlRvWqz",
+	"qM9JIecWwqLKVXOATCF8F4Q7c8jLi/kkPN/fQp6gGXVoR42rzXIuyBWkTxmtxGab1wJqXkJX8RQw+AwH",
+	"UVCtRKassLVMhhV0zhULnAIRauyu202ZphnVKzE6XrnnDKHInK1+Hs76nXnUkCMVXPPfl9nG7//c7/f7",
+	"kLYH1eQjw5ZFPe8z4BZRRoG5TpDn5JmFYB8ACNLIvWbS20bJbp1iJBMubgzpdRFUa6rJwQ+6c7BLKfNn",
+	"NM9j1BIkvm3H0uiiTVkCcerUNmJHdS0aAjZAqnZCYQaaP5/aZi6o51WWmb8nIS2355c12EeMKUINl2rX",
+	"xDuVLi16A+2XcAcgU2WxigLguAzXWeZZhKzMcuo4mZkXRU5mZLk1AtZ2JyIu5KL/b20fYucXbazgt2rT",
+	"gb4D4ZBqb7xi0sa0vnrXYrDtTf/iws7/a3oJu9s2oAAA6LDSXrjHkh80p3l+OyyFKmdojywDazE/wPTD",
+	"wHaDApj42bY45oKTrLxzXbxx3V8Tcdgt9cm1eKy6CznkauiDWhR0EcvL+o7ifiPvswk9SPHjWtMJ5Nb1",
+	"SwfOvI3I8AK3/2oDxLUTXrSG19fT1vRpNsskrT+uGjc+6XXsnl3bNX/YBn/YBn/YBp/RNljCIhCObM28",
+	"l7W9WQ4FWNRRO55YrFwH4rFCfvphV66nLcm9q8PPw+t1vJLrYnw08elWaQ4VVsdSr1e1zeudZ6vNc+6d",
+	"5a/4X87CfH8bRNlOgWzT8bWmP6pJVkf9GBrMFyeFQq68ZNs3iAoE2YvcZ99bU01VKFOr0xjvwdYbt3wJ",
+	"l9+W1lTj4c0LZPZ8yZXZJPuv261pyfRan8I6kovVjQs2lWiRd1ON2zbmnaVrF+wpFUDTU6W40tSC82Bi",
+	"863SbBrNFgxPJnhXBS/qaQ3qqTQfsZb3VNu2Bs4HGReMEVwa6L41iB9CVQAH8LeLN68TkrGZnpCjpwck",
+	"/XRn2zEA83MKnNlQrG1BRHYsbYGSM6oGAuKcc4AsKIyBJjDavA60SPDtvrrhs305w+Xu29xDXKxFk48g",
+	"j3wmFX7N1P7dlR2jPMmI3YiNK5Cr+oBKYdus3Ncc1LsAiWeXB7YmQNA68FWteFTBrvidWpEiEm6JEReL",
+	"2wICKpL3y3+visjWOOFN9vIemxMgc8E61tqQbThiFjb4q3XEmJVc0A9sW1L6FS1uMjkXVUrIUau8jsG8",
+	"LW6T/bLelAYQtL7vCnIhi9mECpatwP9wWGZkDrFfC8YJee2o87GMa6sDZDCDbzcFBVmKsdg4SrfX0eMr",
+	"+JQWt7aLx7OJ5KN1j7Lu+GgKeWe6WRo1bNuS51gWi4kN93AptGcuxBe+SZXEux+eke9PnnxLbIOLqhsF",
+	"ZvpapQPM1NTWTgx5ltY7S5GRzFiAGp9zpVlmNiQSRxvpMpauuxTiEaBOU8RQGkI5BS2gtmLuMHFkmWcW",
+	"QaILc+4QqbIb+swFq1rQlWpFE3AlbcsOqomWJJPIxuaY+gKhjQPyGrS7laUV6H1n5h9DqKtQbfvm0W+G",
+	"rsbbxmncEUqHRI7lL1hvBi8PwLv9vW1xblW8nBWFLFpnA/AAEDgcYqFPmhAGWA+OzMaQNBIU4XS0xYNy",
+	"oMiscoce2oHvINLoXdBnKr4WAI8Yjss8T5NN6VMRmudy3jmNa2ZV7W6p+qCYR+CiYPqIN4M6qiUJAFNG",
+	"fAWulqZnrWy8MUNuO1zGMu08Gk82poTfOubaLWfsfqXZjfl4IKZue27liy24a9v71jVz7ZvKrr/966Jd",
+	"vK/C3xXmRcXLW5QMmpeg+aZh+554LHWLkFm4ce6FQeDeEkpYU7LLo4vPwB8bjs9/Z524hpl4KcZccDUx",
+	"+hMbMT7Tyh447Qwbv5PWLyGbsE83LmesMUwL3XbtBRPW9C/S3o+Xl28JPnAQB4DlOmdtcHUZpOjOZZG1",
+	"OByj9eZpWYjTa6rZRJaKnVo5dYrIIOal8BdLO/TvsHX4MMegEN+DeNnKyOAGLtHnnkXLUSGHCZuEwYKx",
+	"GSw2FEuc+nV1G2yid4bR3FAay4Z2fABzClsbZ0iMVzzLABVUSD0EcV1DBg0/xaZvtU+ouql94O5T7aGy",
+	"qH8ARBh+4IB5ax86ERx+xoQubmuf+Naq4YeVllT71MOi1T52BTq1cXxhSvhpEFdovEFPZAYfWfkfHLvX",
+	"EuAAfMbFcMoyTl2qxkQqsM1KxbIGeJy/pf7z6p9xuQNnOWx8GZxNwOuCT11YurZ9AZBQxen8P6rx8N/g",
+	"0vSnFEB6VcdmDEk/sDB7Ng8HgQZpw1wCufqjDRHBaucdfgGkSIvRhHsYMXfao5zyKaufa1WuDj8M5uB3",
+	"s/oIKDj4tyOZ4KPqzcGH1TUKPlxQmgNar6ubaFPVVE1DWFQzfBCeAOetoPkQVHW85eHxalmYqcLBxZzg",
+	"b2GEzXA9qi3mMZPFBRKO+p01/3qAZgHmtzs8h295tAy69zz01HSNR3rnzYJe0l0b2Sxk41FpN4FQWRcG",
+	"Vktj7lowLa4Twuho4hGqt+35aaDDNiueboKSJ43axxkBmmw5rkZ/P16wBYYYzwS0cMmGKXyjmvYKmNAn",
+	"ex2HbnqzFkg4pg68Q6WxFfAFoRQbXfnxkObOT0jVDXplwFx1eHrMMAqW4TkCzcJyvts7I5RoPkXVzmh7",
+	"VJFciuuBQOMRQ1QZzxJ4X5U1LFiFHs8zrJqCfkZAJbGCyADO0TrMN4MO2x2euBcp95qfRzu531s6Y5vH",
+	"EycsNub95iCFKqcrPch11gGZ3J443SuA3I63hSa9Fh77WQNb0tySWVGKljr7rwOT3SOb3uuA/0B2/2qR",
+	"3RtwuPciAwvFe793/IE0H8/me+AGwwd+1PKezMHZcPd6yR9I+38g7X/FSPstF7hNNaqx0voNamiXyYI+",
+	"HGXpdUWufrEbmmZDJ4jbF+Bj2az7cSte1+TWIute8w9MEOw+uqIB/4O0Un7HBJtvtlj0RSk2kiLm3Hjc",
+	"b9p/PsD42Oaht/aae8jFYwz+/o29cTvq7cS68XJkOwu8/G++ByrIr1yObjw0PNX0iipGHr15CyjWS/p+",
+	"L8wrvhN+Q/8VdqOVft4WkKXboKEz1F0A0MTX2K4mrGCTXeewNTabfYG3bk65bn93+6uf9usAQhH5t7gL",
+	"Ms8NH9xsG8aFnMYrSy59n4AaPt+1ZGo58NHqnpd+0F+WrideC9NavPyjnJMpFbcV2M28e3blFiB1Tkkp",
+	"bKRiE2WmKnpdWivzDmJBC7uyHIPlVQ06pXJSNOD1t1YiC3TjtnPN3e/y+L8yqqbqQtnQtkR1DfN3sVSA",
+	"rryZ4vphLJuM75kRYPfwAHS84+xKxYphACHcTbr5CrTViKJyxgQgTQRpleDChgYpaCVVXVE6JBssABQ7",
+	"Yg8IubGuGjRUtbmVTbK8DH4lRAqcXjzvOoQjW3RRrJeVjczniwf1asnUboHkat3PlpY1FT65gyGFKEUB",
+	"GYjYTSb0HHBlW8TAT2RR4ZuvQjWPRVEvXFvYZhpxzj6w/AyDLhOZZ8r6kphyJM4dSHm/1ljKVkah39gG",
+	"5eN9uC6qgNa9GtbQUsthUYr2KnbXzdpqhty24JlQkbGMyLIlArfL+iAuRrQQtBWX9lxImLoUzKY3Y4Kq",
+	"UY81OPK+j2PldvF22513zu52ZQU7Dtk7BmTpMYqd3gIk4XSWM9LveuliQMaRbjSt7V6mlIsq3W5bTilM",
+	"CGnvE14rqnIbAz9C52rnHuEbBd/X9fbF09DW6lO9vpeuSh5x2DMboA9X7jfrj4s1pan3lbH5bI3hK5Ho",
+	"2cTC5avJ2QYFrFfa5so6Pk+3me2GxBpMYuNeUS1U2G1Ji8TUVvMbB45t0Base8nBxfuB2maUTgxzZVjQ",
+	"WcUT9VySCf3AECPKGolVQiMXgZJm/uQZGxoCXyYVt1H05gTsV1vrZhewSVX6zpSCzRj35nfgrn1fVjQw",
+	"dfTqGuJU9DopGIt3w6m6Mzod0+py+BfPkMdSrqHmRxZDLmal3qx7ToDvtAR2rWplugDR3+zx+E0tlfjV",
+	"+cvXvaR38f4v53998foyOoVLcw0XFVCXjhm1cWwmbVRhcvqBnNrKqbqmYG69mfQVy+UcNOgXf9/vrDNs",
+	"kt4RTO5eesAajcU61Ny83nX5jL9wW1VoNm9C3XhLpa6E+5L0gjzgyDbWSG89xcTQ+UZayVIKOq8hSHRN",
+	"RL236rCyXdwWzgyHbtvKbUhnYD1frWg2s99ILi9lrWtQWzw2uyHBxIQsXP+FV7374Rl5/Pjx9wl5f/ks",
+	"IVM+KqSNzCQk/UeKPpEGSw/TThZFkAuJNQr212b29aheG8PlmmSSKYBAx188RCfcnF7FUsDXEkEF+yBv",
+	"OvX35YpcS5ltvjDl3GJLlTx4aGsCAsdcEBS4cw1uHxx1bV+iN9XQ10a8v05QXUiw5ZgX9NyVSRYPfAA4",
+	"XOvubYXdwzX/evm9wzRbl91fl9N44OeSfdRhH5o20JGY/vhmRn8rmcXYHndEchN0urEfQpVTo41FNMrY",
+	"VYaRkmDx0R0tiwjb/9JamG/QtGyj/tkrL7vZrnj/2AjMqHX5xbtGtx3GRjxyDYYTHXQrrMVQ0tfLWcpi",
+	"467D7F5Nh1nrfFZ4ViBT9iH7DAMNRaJ05vOE5HLOCjKiCirLLb5lVBG1NnU3G3oRlyGaQFk5miwqvqY3",
+	"jCg5ZdjeWMh5uA9XpboNkk0r75uZFyumts+gq9GN7cbfqzzghs5MZ/SK5zxqvLqaFq4I5HmZHRMkk+SK",
+	"3UpbH4YJSgXmmq6HOIMun/bKAe4rKK5Knmvo8ZlA/Na1Zm5RhAwhLwfcEmzOlCZTfm27YXC9JHNk0a8U",
+	"vHz5lQ6R7WC1C/NL6mcQu18/O2VtGzZPd7HkpH938b0Cos6vYyO5EVdG6oZqQkrBfyvZ6rgGvG3pJLch",
+	"Z6qT+0qFDegzo7Lg+vbCrMlCKzJasCLGXiF91Mz3rw54o0p5sBhZhuGS9+9+OnB3ATwa+EY//kTrWe/u",
+	"DsL+Y7k4UvV6FCrkiuk5Y8JaSFC+OpIQrcBMn1O44ozN0Ck+Ziy7oqMb9/y84JqZDaUCf/ANtBoWCdQG",
+	"aTUQWF6oiJKYVYLJBbYggBSMjiZM+Z8T9pGOdH4LBbJYTVsNXrCRLCBTZe6KBnGSruqWFwPhc5SwHjeT",
+	"c+GqCcc8d9hsLt1xIAbi0jDqTI5Ag3be/5EUuqAjfWZjAcDGzTDQ2w1qM0D6XjPBCgoYb4WcEq4PyMuM",
+	"Cc3H3IhGVY4mhCoCZwm1R6Qoc6YGwqUuM8WvBcxjn/zpTz/IYvqnP1mJmuDP9k4BJNcQQKoEvWFDI4DT",
+	"hLy//GH/uwNiOBRGlJzLyDz6/vIZFj2HjiNE5/pHekDeCAZvHQhiEY5m0CYBUnErY+k7YyzZtJCMmZta",
+	"uELvx8fwHcK5+fw+Cn0hr6EY5Axbx5qPFNOai2u1d2AGPCeQc+iyjIwoRxjgCVUkK2c5wK84xLaE6ILy",
+	"3NCkZVZcAEQEboDhXTNqridRZVHIa6qxU615M8zDDJkxNoMWSlSQpyfmu5N+n6QLIDDpGSTCuKnNWZ7v",
+	"4xOges0LKa7h18fHMXQ33HKgcTOqA3kzR4dAcekBeY9SuMIUFBmxkpn8VgI2HC3olGmHcgxEZF+lDshL",
+	"lKf4HdwXIpFB6Kcndn/9ugjPkHPMqJ444j7pn2B7IUVuuDC3wNAeditz1Pd4D94PO24etnsN+TeKf2AJ",
+	"VshnHmKIoMoqsgB1J/3ri0ty+OHoENA4zOJfY/ku4cpM1HcdMld0bC6PbQPCFbFgL/B+cxo1jmOG8W1C",
+	"rm7J+z//8MMPz/2zlgPAs3Z1PyAmkF/fyZ6/MiHso8ITpA5UKB3JjKUH5AWwLdt8y9Vk1hHBkqDM8BtY",
+	"njlR5wqdGsPD/Oaf5/v/oPu/9/e/Pxju//LpKDk6/u4utbOEBktuik/2ToExQoDDtVVWmt6qKmH7jKRG",
+	"fqXhjpUiZ0oFoIcOt8CsyB+2qs76W9yLAGkbH0J9wz/23Z7bgOP+ke0I9ZMcwQWw98ZuXlB4b7n+RzNe",
+	"BZOpDCe0NWzejjju982ugQyyrUBttbftRI2Jau5nJ/3v7TzPRyOm/DSP+4aa4C/YQYJC0spYw2LMTMER",
+	"B7BupWJFShDfCm2r8N+QVZiekfTjvgfF2ocfp2ayhqXjVhtN3qwl6BVH1Q1kcBwQYxHA7uaGbmSpFc8w",
+	"dxdm9Y0i3rNIfAEKywCccOzgI4TUZkjYSwSPyPmICcUqNa93PjMClfyEX5Djg34v6ZVFbnUDdXp4OJ/P",
+	"Dyg8diCL60P7DnX408tnL15fvNg3v6kiHJXKENQCnvb6B0f4mJwxQWe8d9p7fNA/eGxbbYG6cziBlsa/",
+	"m7+vWQxdRhCacwr8JT005tnvKdTwHJ2A2sMygFLDg0OZiGam3+KXWe/UvNs2T4Zqwpk0yzGjHff7DURi",
+	"OkPhwqU4/NUamqh0ruwPjCOAbtWs0idcHWBQaUxt6UfsVX5uhx65M9ATe6f//CVw//VeKgsIKQ1xm436",
+	"wP6dPIIN24PEtWsF/gXfBmCBQnunPSEFuiRwe1uPAnVMLUtgUgtFVWsfyE/8AxNMqX/9I9ngKKZMF3yk",
+	"Wg/jbQE+DVba5o7so6v8hcP4zpyFJBACscobnN5IGl4Eeqhjwa2HdgbeFFDKBsJ1rjB8k6L4FqxwKoKc",
+	"224KC4f8yq5j5RmbVRzOcsobp9s0te7iNREwyvaP8x2jmZWSbh3rnqTlfgeOcFvuVvd788zaHX9T4OPY",
+	"2d1x48Q3PTCIdrbtodFFFRgA9ziAWzrNt3oA/2leuNYBuCmsRd6fYaf/8/zVTxvsdMFodrtElhtdJ5Qb",
+	"ieFHM1rYLrW4Kx6yH+wEKW+UUZBBrTPWPRYelEJVQudJ/zFJQ/BZUAUHIn3HdHG7f25M07QWkHf5hMYG",
+	"VFrOZvbvmlAzStac3rYLtTjHMzvKP6tcG1GxfUJ5RoX3c/ARQ8e6tYjVJhLuw9EhKM6H1mOvDj9VcbO7",
+	"w7BiMEpNl85GsAYHVZUtufyVaQIRf3QzVUo19EZ+GrnyRtrZmjx1rs6hhghy0K0F3lrQVz2C1WWqd5es",
+	"fNKO5CDXVz7/F6z06vAkXIQuDz7n47GC8sPdETBXWha3MQo+B0es88xO8MGtEHTlXv3nL3dxOW+HQ3BA",
+	"j1kYkLd9oI2+scLsbl3ysEnUgNdjL0cVjDr85AFbeXa3Qj+3UJMKmdUBOHLSRYDfNCrZnldoBTs7+QoB",
+	"Iq7Lubk+xIlTEuIz2BMOooAthwxlhWufsVt4l0M+DFBtIFKy+UiACRQhlwumdW796g5RJwDHLCw0pVQe",
+	"Y89IROuFTMhEzoHeZG4hLbkiPGPTmTQkckpSVY5cw4dH3g8/EBPAw0SfOYSuryVTRAoLWIfyGdIj9hKS",
+	"Op/pIywKJ0JqZN4jVmjKRfAeJjJF8HnzSxfIhMEHwi/siqENlDZQgtKWVx2Qc+vShQuV1HcGYrM4XVeK",
+	"Wu1nMhDgRP6epBUmc3oWUF3Vlggda9VBwK/iOM1pTPEI6KV2iUE+/0Vmt1u7v+fVSA6W464eAbM98D47",
+	"B/F9OzDsv1N2ckFv0a98xaD0HmqlN2Iutlj5biWHQHrYEXd4RvOcZYRPAWJds/w2RBPAiF2FVWWjZ3DF",
+	"T9G9AK5+G0ZFldBj4KqZdXRzTeg15WIgHj3/af94D2NOAGdJR+DLGE3YyBoNmqob9J8HFZNOS/AIJt5f",
+	"6iNxcPUSdPTDmwaiDphJ+Lie8JugfaBcco1505TesFrRT1Dq7jmEUSohTTWzc8DrPxDh/U/ArTKSIsN+",
+	"sPWbXt3ypFlsj33PFdP4kybmvPmBIC6lfSCgvAeerKG6x7kHjrprzoGjfCauYUePapxu089C6p5SQ/MR",
+	"CrcA3jvlJ88KaeMzleQyehvdETexaUY74iZ/qViHWwXAaZ0Cyp3Z3NTmYKUJGnVA0wfk3Pb8br0lBDmH",
+	"EaruDg5E7BLWZDDWx0cteLsRO74KDQTBL1SAJr4uFdj0jkn+rxyqlgPMNaCOHZG7YPMdEfvlJNALlaM7",
+	"m16RonQUck4eQYLV434/IXVEtr2EzCd8NHEcSEkpXGKCBT4lgLNPiZnOQIRbNoKHCCyQWdUckOvqhuEp",
+	"YbliCxcjITRXsgb7BM8Z3VvTGyyNCbRpxcWIudtEzqOmBOrtdksA6UkW7LT1RscvpWDznV/JAOXygS+k",
+	"A5lceR+DXgQqJLLdK7gwRR/FtgpuQHj3uaZjnrN9G88//GTrSpe5On72tAx1G3MXOqfoOsrZWBujFV16",
+	"J3vWCxJtPRR3hAQQcDs89hBoLn7yONuHcYWY7fEF7oLYLkUd/V6buURw8aFDBLOAWg/e2Ac2WRiy0eDx",
+	"xEy3mYU0kqXQkOTlE9swygAZdtB2FJOYMIWuPUgN89khEdgRWggA92PHBPATVy7rEsaD45fFiHV26+Px",
+	"2zN0fvbDTxWE9N36wtY6wp2sdVUZDdU9zHyCwM5tLfNJT7i44eL6lGAOFPZfthal/S6xWUPmCUyZc2lS",
+	"NsfqgKSu1VBqpC0op6qWywWJXDfs1kJbmL/CtFA5F3ZyaEzeQkajty4wKckwKqQGoFXMmJ0ZFexgIICD",
+	"LbRZcwLbwlCF0IBgLkqw4o0aFROrWKf/yuP47UKs2rdjUc0Di1UPpNiWNYDb9YBuohcZ19VBBdfLh7u6",
+	"ScxogKtCkI33CYm11UR3KEk95rmhKK/DAZ5ai6e06k2DSdeWvgtGM3qVM/TpfL93QN5aG8K3rIDnHkGS",
+	"9RXL0bXqm+3uoZKjoBu0S8n2yX4cNR9ENvpG+XANCPonUYMOd+TCB3Ia1HayuFfPEU1ux6SAo1ROnpDX",
+	"2tNdJWyjIhIYxUILyTqjCPqyU4vtF8RBgRkdx+Vh6z5u79Z6pKj4rQ272u5cJ9r8bDaP/20m65JIlm8l",
+	"viBTMwVTjC7UGAOGp2YpEZDoAGLLrGYgXKpr4qzFxyT17U7TM0JH2hjt8HPldMdxwVh+i/2/sbYwDSI5",
+	"UF7gCwyD+sTTgcgZ/WA4hZ6wqXfbxLoLozGLnRRI6ir1wBNbc5nqshDGSMDv0VQy/MO6bgcigPe19jGw",
+	"kqP+XlBYAhzHMjHHOBMQ4Nb+ucqtDdzfOyAXmDJHUof6lZI5vWFqICxSlW1jpXwHnFbJHF627UvmGqDZ",
+	"A0vmbnf8ISUzmiL3uPLLJHPoiLLNTNbXhxs8Iup7+it3yu3EMLB6dOQbFcGZA+MJOzLJMXFJpIlL0y+o",
+	"yOQ0CKlQb//7sIZ3bbV7tM6sr8r++CqXoxuFJod3MiUOW/bjjBe3VVme3TByzYxiPBDgh8BMLOt3chUj",
+	"WgJinjH9kwhUsb31xiY0jDC4oHI8hsCunWTg1jglx/2Tg4E4r0IrCJzm2FM9uGKG9ezGjd/Kxg7IJXjE",
+	"s1vn6rNIVQMxENhrPOy24Db4aX8PNTBMfDKPqGa/t6rkub4pGKg/7p94oBvftlJ+YMVA2Cw4a7cwrCpX",
+	"N+gBNl8Jz7egZAHj9+h7nzIqbJpdvUBByfpl1nzEMqhcYYArPRC1IJ5ZD6htkM580j/Zw8Ce3ebEEiIS",
+	"QRAbA+gZd7wuCPDopG9oBLzLtmxPMIguDgT27NyXpfZEYvRR52w1j5vdjbskYYt27pSstQG5s2x6Z27I",
+	"yp0X4cx2MhmSrQ+u1FuiwNkIiTV/5loD347q2cG1tfzoQfyYyE08e9lGkD7O9EO35tI0xim2sMi50o5l",
+	"zycyD+SgjWVXlash00agADqbMVpQKIqd0Wun/n27d0Be+ppVVU79dfP0bJUZSq6himg8PiDgN7XOJ4xC",
+	"8vG4griBAWK3wiyh8mqqtdMkO2c9PsOy6i8jmbHZNgTq25dmNtoTt8TxELbMvI4b7K2Gaa19yq4dvpE8",
+	"xw3Tf+tZog51wv4Ks7TMV1L5NhhGvoOCQQkW5YPqQ9XI6kSAL58Q9nHEZlYepFrKPPWvHQgFN6RgUIB+",
+	"xSZcuPKQwPPGlSqZrTYHB+EBSaGDgpfgT/oJeWKjbIyD/e1yafac5xrihGaXB8K/XcIHFe59CjfUvfW4",
+	"3/e/Djr4KM1odlZ1qQALjGJSPNYH23pd75u8YgNBxa3ztB8QrHjI+AicLUHt8SO/MKz1xPkk1WD4MY6G",
+	"JaQnx8fGToPTw2YO1iIdiKOk3+/7qYPOiNIY+0+Yu8pFiemCNdQGUJhe0NHEH4Srv130IGmSQ2rAqatc",
+	"MrQvi8yobKBmiARCC+boMUPH8drE0hPSXIUjEDaJgfQGcxhcI1et368Dcq51wa9KbcG7r26t+wz4v7jB",
+	"Wu8C5prYjKmrW1BTBsKYpo/Ny398uf80ASbdt/88frLnd9WtvV6hL8cVEz9zODNc+40BP6A5LtCGzM5S",
+	"kQ1Ean40lIggfEqMYZha6wC+Uv9bSGGoKs/txkxJJn3krUVGvKo6xvyRR/+vnke/fhb9VpxoUQPZg9pU",
+	"osJdE0SrSJCSC1dXDpT8/d4Biocq5bEUGSsa1rWxahN/h67pTCV4ifAeg08OM2mIr15JuYOE8EXvsuDX",
+	"YEC6MnauSApRp1swMZkZ34oyAQ1m0XYtbHe5M1v/VK+Fr7TKK6pHE2/AupjSSIpxzkc6PSCp/Y1h5C5I",
+	"5uSGgxFMbZeBEDIxGQiQmEPDNodmYQtgiAlJDR+0b5N5NrT/DHsnJEG8zX+DSLvGiqwa0wMkyEBkbKYn",
+	"5OhptfetMbgq0uZgJETH5brEccSRMALSCMviRtUUgFRRwTX/nWXpGVpGiAyp8CbUYuw6yCq1n6XvX1+8",
+	"f/v2zbvLF89TID2jv5+bfcUGvGnosw+aQIDXH56pXP52sXEPIwYWAz68w+DfOYz1maJ/OLjtuBhhkz/X",
+	"s7ZZoEUk7gS9qYUYQ7BRO+akOO1Kj4O66ypxecuhwypm75jIbvyTP8lrc3HzW9uyyfoA/fUBpTd1PTRT",
+	"IpFV8oKI0kLheBSSip0mDt2prupBhHFCs4FQ9APLMGBiTzSQTxB5hIAiXLiTukMR54luK6gJKYuo5ev2",
+	"bcc3qtkR9aET1eoNTCPXqa1T6U4vyyW9YTaVeMKsT3Gn1wWtnqVOHWuS4pMJVhcH1ih19qY3QBPkPT5P",
+	"s0bLC2aEtYm4IrRhJZYzF0/HRoSCnVWH0WwJScaymILuYDv8odUq56IaA4xapXmeY+E1JnSaASu31S3T",
+	"p7UMOwW6EjZhcLcz54I5AxXucWls4/v4mqw5sKApNhyX8BRYdfAy6LrVO+0BlJbDWDQvDGEk8VQtxR71",
+	"g07GT/qrOgJv0dh4ABuiarC51IpASn4oAwJH+2z2w9Lb7wz//crwb89YzDPDBuCyNR2zUZJ+Ub1z597T",
+	"XVKVX8dqyqq28SESHYG6DB+rvKG+r29AYsHZPriVaqvvrJvLKidusot1eMC2McCJ6BayYNmpz8vCWAxa",
+	"GTzPvlGBYLQgn+hbOtpDwxQeQ9GSOlpP/fhY+WonBXEFDnhpPkkkmn90RuhApLZxX5UXutSeWUx3rEwa",
+	"cm6nCUcpBauoiICnW/MpSwaiKnPw3w89OLbN9TggP1u7MTZBSy+Eao1IpFa6OnlrVchRWRRQ4RwIzdAL",
+	"adReu0UN8WyTPA1j+PHl/tO9Az+NujFt5C76LwJrGjzUA+H8GglJq96NaZjsA/KczQBGGAscG24H8ERA",
+	"9hB6GpLmtnkPgStBGAgjqj2+93dRQxOG8sxgR2qxf7/FP35gtbhaXktCi99EW1talYtf3VYnYHfmzPue",
+	"fMt9CKEePdx8BZtXczZyasJoBgzuU8/hObYNYh899M/ZMXZWeg20TOGOorpQtbfszsw7qf2QT7Y9UX8J",
+	"r/uqpbxvG7HcAW0W+lCyHZP+WhTHB0nfbC0LrES4BaFwkugszBsyImFZ9mNr2tAChx+ITiwe/IYL3J10",
+	"Ze7Q8mM3fD1ohbLj3BfsWxLnhmZ/vgzGvWyWkBdXFl8Lu9ZINV0vZpM/L5pgh5/ch8NKZ9mo8siLx+X5",
+	"2O+66NfMt7stSvGNwtAu4IYbBRGwfh3APsRMjQruGAFXNjXaQ0YMBFuEPsZ0OIuQrCc1Tdjm3NkKyGpf",
+	"gvrHyLVmInswje2z5B93V9getDoI0hq3qsdoqm420lgS3ya4iT59BnVp2ZQLmwOoGFME0lzOiWGN/FqQ",
+	"NGyDl1qLbiCCjxeMuuPWbIFLWMQKJx9UxMNyvT3sB2vz+DXaG3ajHddDKzqBWpKwzUOCiYHRDEYheD6l",
+	"bptT0HZ3ASbUdyftoP19WWqi61O7XE00e/YgaqIlKHet8N+rVMKoWheW1jQ75qTBo81ANipxNUj38LYB",
+	"xlpqtyHFsi176wYiSHxGcHkBTn7qb5/XIE/IihsXqozYYyjuFbBlr4HOSNXNZjojDgMdh3ekNFb9pR9Y",
+	"rGAb5RYlEvCrbB+nz6tELpklKJFU3XzhSiQer9EikYzWuMihYDz8BGTcoXYWOxa5EtbEWXLYecbqeioJ",
+	"6mpQKVuokb2WVaHZ22f73yXk/HnUP4CT8bfkC6tZXX/bl1WrwiG0lKpCsc36darxjXu4m/4w5ambHMN6",
+	"ppBZ50NUpa4lOgfiZ6gyor4UyylNARbMXJa5M5WCcqgrlsu51egjBVxwK58sqcncsdz6LNbQKmJ+SBvo",
+	"HTMqjeGkZiZXLHFna1TpUrh/bI/zH3omrQ4/Ydu2pdhDP0jAGgfcAlpBU0LloLKsC5MzF4ApfcSoqCP7",
+	"QYt4YTja8/1vQSJ8h5hFA5H62YXq25RRoawCaJWFOVWEjkYMcBtcwoWHXIAeYZDBYStAW8Drz91ovZ2W",
+	"mUENdRvF2RLrB0s0wOHQ5LZt+3gYCLbtCXfDVztkm7sjeQZzC7MTmpQc1K1tZPFzYdPxoKAfGuSBLRGP",
+	"XjwPu+WuNs0D1chVDMIwbXaw75u9FqShb7D8ddnHbvqrbeRqGx8qnhIcHGbV1RnvruDSvebRQuxGI1+l",
+	"tRfsAwfODhxx1gSiqZRxYzybFxLMFM2p4d+AlgEWEc8S/y7StyWu1XtAk99zIE3mPfXEh2614+3gNW/N",
+	"Ur84K8Ah9oSsMqcbotZAU94Xl/Q6dW1nx1ZKmnd+o3xXGGBWT8FxAXvpMv7t+TmvR+MQojaC3db1yPLl",
+	"+LUU7BWqabtkCTC7FhFpVtew0M3erbLO4Rl45eMY9VyAguD23FZAvhzvmwXvw4pT9Dfda+gHEOk2FWcj",
+	"6tzcPCpj3kFXWlKD3jkir5wDEJNwDdexriFVHQDwJkf3R2euLzJaVr6up6ohEeyjHoiwfVLVGNneIp7Z",
+	"/s0B5/p27yzScBPgHvDdwqgABPEo2McZG2mWuSbraQKIy7bKFPvBAdFYevHORDsBvOOAzmHWLLFnMpr2",
+	"buaBreh/Hh5pMhDQpNshWFTI7RZVFi6/3ac0ISdHxxXaBRIkUZQDyJjZgO8RAhISr2Qxm1DBsqHdomHB",
+	"xiodCPSz+gPs96s9xHy4KS1umK3cRO0GCrMQbxCBxW+NwLH1B7DZAdJ9s+yslrmG67Hj+YUFjlpBZ2oi",
+	"tT1OBOLdUOKYY9mQMYZMcfvWsZnUBf3w4D7dVXy4ZhxXDl5ZoC7xhfJKs5MbSvAl+tihI9KllREOF8zT",
+	"bR2DKLVbOKQaGyYLCEKcQVGE1RG4Iumghw144XbwDP7BTvEzp6zhh4Ne2tQbMDNmteKwxB9kbCBDHM/c",
+	"mr9YVcLN8MLudyvslv1+l6qF51Vfr3rRtCOC6+M/2pmWEQ9CXsnstq5juHJZrBECtNmcipuEpIrlKMI1",
+	"+6id9/XqVkNe8vGTp1iBa37YJ//zX/9NUipGE1kMx4WcuqbXA+E+1RJg9+AO1eAcGkIS4MRC/QcCvuyj",
+	"JlpeQ3tHD0pAha/LG8uyOCUnx8cDkTqJDGU6Q/bRd5d6+8ymzXwENnzDZhrXY0wI+MM8coQI9ahqpJZp",
+	"pBXQk9Mwquy7gVgpeY1xaDWbipkJaQWDJtjgpZ2tVHXgVmQOBGpeQZIegr5j+xrf7BxqwL1SY2cIZ3nF",
+	"GBaFsyyx1YsgjUZSqHLKMsTsr1S+gahK0Km4RW8ihnFtgv8yHcSs4/H9NA5k9wEn3ZF73b7980SGu7Dg",
+	"8yxbERmuMdC63rEQNL4HD91msLnzwpesbuPFJF9c4Po8ywh193VtwdFF9Trk05ksNugLtlLKvIfCUsPW",
+	"s4KOHVP3BaOEZ8rWsP5aZrZalWvF8nGQocgyr+ydelUvTUhKc2gfPJwVTAEYA7B8m18CiVRpwX4FyZV6",
+	"dEpAgD0Dnj2mPAfWZebmkHMQZ9IZmCAGsHYInwIdJKfwjI1gAgKiFWSCcPGB5jxzQqGagYNMQzQj0G2o",
+	"JmZ93gKgGf7OOw6doMN5VNLIyZkV4ohsSxq58WoR9yb/Xi82ijTX0IZ3yMRfIo1/HiaOg6+HKAH0VuEU",
+	"tLC5nbIenLa7u1ZL8jGv3fCiT05pW5Fi8wz7gO9Tke0rZqjeZtxYh9Wi3+nM3FiuVNBOz0E1iFFeZkb7",
+	"6azG1RwoJ8AgpjQfy8LoSzzzxqFbTe3mxPzQ8VDAva9ZFQ6oVKWlkbfLyplbaYlzqogyWiKWdsWCb5Yf",
+	"9Zq36745smY+zs3n6ibtrDyOq5la27yaZLB0gub8qMbK/KcnvUih/uc2um28Zheqz93DJIJtqsnsLl7u",
+	"mPTSpKXN+U1nYdzkKQNhrXTb28Wl2zrz9b4sJ2pnJgNxT5aDWU8PZp19lvynLlf1BVjUX99NhY4z2tUL",
+	"YpLLDqwPH2lv9fy+reeaBEht3IPUHXQM3jrX6zs/6lddRBsupQMOi1v0g4Fl+CyKOtTBQ8ZXO9He4SfL",
+	"rduz96LOuDojTYyZh2+MPQR6ih2nNa3AnWbvgaimPZcOv3+YdGRv6X42Oll9n82u/d0qj2uTlfmM3ce3",
+	"su782lwxF9T1+XABe9jyijKJz12CxNK3z/a/t2H+eiYA16rZmMvGkKOOAuuGWbgd3ZOcyGUVsAeZFG+u",
+	"YLY5nvb0mSK7X6h4/6v0LbSr+7edeG7BzRj7DkPhXv7EcgUgApDudQkd6CyqkSI0ywqmFKRFn+yduVKC",
+	"nHnir6nBkKVyHuttZunRGuWL2EQeVeheuXqK6be4Z7vt21Qf5NlE8hH7/7li4NlEYm0tI5ZmI7gfm5cH",
+	"eGCCrcG+XLg3ftVKq13Fan3VbeBDqatuvGi28m7wX1aGTqpUv3RKuUhrXApvjMOEgW5zlo4tSwtA2Iz8",
+	"VTxjQ/Mb17EvQFar0IpS3/0LUs2g+nQZQFvIBJuzRMRPMxlXs4W9AUKosRoceFjJVRUgR6C+Ny9AditY",
+	"WYN8L6aOU3qQRnyfJzDdrRPfl1G4vGKuRtv13UG/jvLlezYbbJNVddQyV8C0Q6ulCwDWG1HLeEWYShXg",
+	"WGLjN9+V2Vontj4rsYnLkMSiCPtIoQdPrcqNOzwEozEe750NBPWZxMYMauLmmMcAHR9DzZioXYPUMvwW",
+	"8qYQxQM4jB9OFhYTsqqxg2zkM1LQOfZxYSLDkLdeTAD3Kb7HxyTFHRhqKYc5La5ZelD3MGMesl1eWQXi",
+	"fZ5OtQnC+tRgi5w9eAZZVUbNHgiuwJMNeURK05zZbklOXa7yIddyc58/9wCiTm5MS6Whm1AY6OeZESBG",
+	"kNmGqMOxLIZczEpt3ytkpFc1oeaWehnWgo3mel9UDnz3lO1xy7WbFe4UQFuDH961k3Vr3Dswpi7w4aEV",
+	"yO5lKQGcGVeiYu7fN2ogGupnONfGC4IEKjBuDsi5z5ojaUVVQ56p1CZV2HrQ6ru6WQ7DBN+OcsqncFRW",
+	"LI6osE3n7Vd4ZH1oby8zlrf0Bz4biHXacZCNunG8Acqz+Prq1MZtfytZyYZjMPvMZJ/sJU2hfUbiEAIR",
+	"DQcuejPhrqlt2ArgEAA2zMXzT1fFu7YlOaatIDGd+Uw6B5EaptJVJb2B7uIbKrECrgRnOfQLQ3gI0k7P",
+	"ilAz+EiKzLZuFVIPxIwWlVNoBOEurqSItgLJply/BQa0M5PVvPzzKDhVSXM08wwbW62n1tR0i5cZm86k",
+	"mef+O0slq9SM2E+2nnjXad0HJHU6T+ogiHz99RetQsEKCLXd+KwGsW7VtlOj5A0TG9ZMu66zRty7lrNS",
+	"AEq0dA3cPNOwPVMxJw6ZX78NGxbn9HWDw5o1dID9gqU+GDys21hHKXQ0YqqVUAByqx3+67J5qqsb4p6h",
+	"LmmExsWP5/vHT576rHVPEsboNyRqHe7YhR8HGogrlktx7XHIAwwxq/8m5qsKPMwpADWsMIFySNi3kuCl",
+	"2LEyp1eVSjAQdZ0AEr5LcSPkXNRBzFoxx5ZAgZkJ7ApTxbx7HcGzxcxnVHlxdcvgtswDCVETs5dSIFrh",
+	"V4G9Zc9trYtUY7mHn+D/q7IDfyjk1Fwh1xDBt56uQQrBvUFlEF66LIEAuXZFeKsK698hl995GNWMsunO",
+	"ru20NIPUgutlAUeCneZWQqL5nkKGwfleqHB1Ptpg4kG0L10r2JnDkf7SwM42Qype+zzKYgXg8AusO4NW",
+	"SlRpYtHDYYJBHbizvmP2NdQSwZP2S4LTVVVX/3Poys8yeO1AYA051xauxftlNJ+ylvONIwrvGCb88yBn",
+	"rUANf3j04PvBaru02mXlu/aZxPvezAIxdfeq5LmGJn74LW4TCSEJsBXKjF7xnGvOFHn05u3+ETTdg1iG",
+	"kJa9A08/OorD+/09SP/d0dH6JIyWBH9shcYKtpVjrZ1k/f3/Hh7nrdJs2naYRrXzR+l1sC1GLn+u3vlV",
+	"GyZ+HauNk2obH8pAmYebvBUjJTWafwxn0ZUHl4L/VrKEgP93zp3TslLjK0cVqlpHS5B9/ebuiNn7938e",
+	"tb5a3hKdvoY8/jXo8vPg0NbT55cPZd8Vz/0pPnCwWo3hfBAgvyGTW6weqdgPihLrN6ig03HCiz98Lzh2",
+	"YDbLdGKIF818keBVmC+y+KZzp+QamQZHpIL32T431Uqc9I1XwoT5kUEmQBX58om+tcKc2OveWkyCMWMZ",
+	"JIRJsZCCGbzGJ3xHVuj8hqeIWSmhOoe6XnO8gpkMp2W9bZEzA8h7q2WSTDKHBSAquEr8dfC6AFMuvnNB",
+	"g42w0U/wCt/mdfEF70pMDvE2S5WhEhQa+UYLkRlUkM+Vb2+x9XBudGgZvNR1rbz75e7/BQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
