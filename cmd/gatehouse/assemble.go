@@ -51,24 +51,55 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err != nil {
 		return nil, err
 	}
-	services, err := newServices(store, env.settings, registry, log)
+	news := newNews(store)
+	defer func() {
+		if err != nil {
+			news.exchange.Close()
+		}
+	}()
+	services, err := newServices(store, env.settings, registry, news, log)
 	if err != nil {
 		return nil, err
 	}
 	if err := firstStart(ctx, services.access, env); err != nil {
 		return nil, err
 	}
-	ready := &readiness{store: store}
+	loop := &recovery{
+		parts: []func(context.Context) error{services.prompts.Recover, services.prompts.Measure},
+		every: env.settings.RecoveryInterval,
+		log:   log,
+	}
+	ready := &readiness{store: store, recovery: loop}
 	api, err := newEdge(services, env, log, registry, ready)
 	if err != nil {
 		return nil, err
 	}
+	loop.start(ctx)
 	return &app{
-		api:      api,
-		metrics:  onlyMetrics(registry),
-		notReady: func() { ready.stopping.Store(true) },
-		close:    store.Close,
+		api:     api,
+		metrics: onlyMetrics(registry),
+		notReady: func() {
+			ready.stopping.Store(true)
+			news.hub.Close()
+		},
+		close: func() error {
+			loop.stop()
+			news.exchange.Close()
+			return store.Close()
+		},
 	}, nil
+}
+
+// news is how changes are told: to those who wait in this process, and to the other
+// processes on the database (EV-4).
+type news struct {
+	hub      *event.Hub
+	exchange *db.Exchange
+}
+
+func newNews(store *db.Store) news {
+	hub := event.NewHub()
+	return news{hub, store.Exchange(hub)}
 }
 
 // services is the domain on one store.
@@ -83,8 +114,8 @@ type services struct {
 	executions *subagent.Executions
 }
 
-func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, log *slog.Logger) (services, error) {
-	announce := event.NewAnnouncer(nil, log)
+func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, news news, log *slog.Logger) (services, error) {
+	announce := event.NewAnnouncer(news.exchange, log)
 	observer, err := handlers.NewPromptMetrics(registry)
 	if err != nil {
 		return services{}, err
@@ -106,6 +137,9 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 			Announce: announce,
 			Observer: observer,
 			Capacity: int64(cfg.QueueCapacity),
+			Waker:    news.hub,
+
+			AcknowledgeTimeout: cfg.AcknowledgeTimeout,
 		}),
 		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
@@ -162,7 +196,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Gatherer:   registry,
 		Contract:   contract,
 		Version:    gen.Version{Version: version, Commit: commit(), SchemaVersion: target, Capabilities: []string{}},
-		Limits:     map[string]int64{"queue_capacity": int64(cfg.QueueCapacity)},
+		Limits:     limitsOf(cfg),
 		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
 		History:    s.history,
 		Executions: s.executions,
@@ -191,9 +225,19 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 	return handlers.New(options)
 }
 
-// readiness is that of the store, until the server is told to end (OP-14).
+// limitsOf are the settings that callers meet as limits (API-11).
+func limitsOf(cfg config.Settings) map[string]int64 {
+	return map[string]int64{
+		"queue_capacity":              int64(cfg.QueueCapacity),
+		"acknowledge_timeout_seconds": int64(cfg.AcknowledgeTimeout.Seconds()),
+	}
+}
+
+// readiness is that of the store and of recovery, until the server is told to end
+// (OP-14).
 type readiness struct {
 	store    *db.Store
+	recovery *recovery
 	stopping atomic.Bool
 }
 
@@ -201,6 +245,9 @@ type readiness struct {
 func (r *readiness) Ready(ctx context.Context) error {
 	if r.stopping.Load() {
 		return fmt.Errorf("stopping: %w", domain.ErrUnavailable)
+	}
+	if err := r.recovery.alive(); err != nil {
+		return err
 	}
 	return r.store.Ready(ctx)
 }

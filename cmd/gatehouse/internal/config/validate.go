@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gatehouse/domain"
@@ -21,6 +22,8 @@ const (
 	maxConnections   = 10_000  // far above what PostgreSQL serves well
 	maxQueueCapacity = 100_000 // entries; every one of them is part of a snapshot
 	maxBody          = 1 << 30 // bytes
+	minRecovery      = 10 * time.Millisecond
+	maxRecovery      = time.Hour
 )
 
 // validate refuses, by name, settings that cannot be and that contradict each other.
@@ -99,6 +102,8 @@ func (p *problems) database(s Settings) {
 
 func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
+	p.check(s.AcknowledgeTimeout >= time.Second, "acknowledge-timeout", "must be at least a second")
+	p.check(s.RecoveryInterval >= minRecovery && s.RecoveryInterval <= maxRecovery, "recovery-interval", "must be from %s to %s", minRecovery, maxRecovery)
 	p.check(len(s.DelegationTools) > 0, "delegation-tools", "must name at least one tool")
 	for _, tool := range s.DelegationTools {
 		p.check(tool != "" && len(tool) <= domain.MaxShortText, "delegation-tools", "must be names of 1 to %d bytes", domain.MaxShortText)
