@@ -1,6 +1,8 @@
 package db
 
 import (
+	"time"
+
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -36,6 +38,9 @@ type sceneRead struct {
 	primary    session.Session
 	unfinished int64
 	comments   plan.Snapshot
+
+	attachments []prompt.Attachment // those of the task among the named ones
+	now         time.Time           // set with the first of them
 }
 
 // sceneStmts read into read.
@@ -54,6 +59,9 @@ func (t *tx) sceneStmts(q prompt.SceneQuery, read *sceneRead) []stmt {
 	if q.Primary {
 		stmts = append(stmts, query(into(&primary.ID, &primary.State), primarySQL, q.TaskID))
 	}
+	if len(q.AttachmentIDs) > 0 {
+		stmts = append(stmts, t.namedAttachments(q.TaskID, q.AttachmentIDs, read))
+	}
 	return stmts
 }
 
@@ -63,7 +71,7 @@ func into(dest ...any) func(scan func(dest ...any) error) error {
 }
 
 func (r sceneRead) scene(prior *prompt.Prior) prompt.Scene {
-	sc := prompt.Scene{Task: r.task, Prior: prior, Unfinished: r.unfinished}
+	sc := prompt.Scene{Task: r.task, Prior: prior, Unfinished: r.unfinished, Attachments: r.attachments, Now: r.now}
 	if r.session.ID != "" {
 		sc.Session = &r.session
 	}

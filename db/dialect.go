@@ -48,6 +48,10 @@ type phrasing interface {
 	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
 	now() schema.QueryAppender
 
+	// nowArg is the same for a prepared statement: an expression, and the argument $n
+	// if it takes one.
+	nowArg(n int) (expression string, arg []any)
+
 	// timeArg is t the way the database stores and compares it.
 	timeArg(t time.Time) any
 

@@ -36,6 +36,8 @@ func (postgres) lock() string { return " FOR NO KEY UPDATE" }
 // before its wait for a lock.
 func (postgres) now() schema.QueryAppender { return bun.Safe("clock_timestamp()") }
 
+func (postgres) nowArg(int) (string, []any) { return "clock_timestamp()", nil }
+
 func (postgres) timeArg(t time.Time) any { return t }
 
 func (postgres) jsonText(column, member string) schema.QueryAppender {

@@ -10,15 +10,17 @@ import (
 
 func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
-		"access":    storetest.Access,
-		"await":     storetest.Await,
-		"lifecycle": storetest.Lifecycle,
-		"plans":     storetest.Plans,
-		"prompts":   storetest.Prompts,
-		"recovery":  storetest.Recovery,
-		"renewals":  storetest.Renewals,
-		"sessions":  storetest.Sessions,
-		"tasks":     storetest.Tasks,
+		"access":      storetest.Access,
+		"attachments": storetest.Attachments,
+		"await":       storetest.Await,
+		"lifecycle":   storetest.Lifecycle,
+		"plans":       storetest.Plans,
+		"prompts":     storetest.Prompts,
+		"recovery":    storetest.Recovery,
+		"renewals":    storetest.Renewals,
+		"runs":        storetest.Runs,
+		"sessions":    storetest.Sessions,
+		"tasks":       storetest.Tasks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {

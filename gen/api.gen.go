@@ -747,6 +747,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -859,6 +892,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -936,7 +981,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -958,10 +1003,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1505,6 +1555,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1538,7 +1591,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -1565,6 +1618,83 @@ type PromptCreate struct {
 
 	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+}
+
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+}
+
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -1611,7 +1741,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2046,6 +2176,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2063,6 +2196,9 @@ type DeliveryID = string
 
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
+
+// EntryID defines model for EntryID.
+type EntryID = string
 
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
@@ -2193,6 +2329,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2248,6 +2399,12 @@ type ListSessionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -2322,6 +2479,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
 
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
+
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
 
@@ -2330,6 +2490,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2447,6 +2619,18 @@ type ServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx echo.Context, taskID TaskID, clientID AdmissionClientID) error
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
@@ -2474,6 +2658,9 @@ type ServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error
@@ -2495,6 +2682,24 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3213,6 +3418,111 @@ func (w *ServerInterfaceWrapper) GetAdmission(ctx echo.Context) error {
 	return err
 }
 
+// ListAttachments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAttachments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAttachmentsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAttachments(ctx, taskID, params)
+	return err
+}
+
+// CreateAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAttachmentParams
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAttachment(ctx, taskID, params)
+	return err
+}
+
+// DeleteAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
+// GetAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
 // ListDeliveries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	var err error
@@ -3472,6 +3782,30 @@ func (w *ServerInterfaceWrapper) UpdatePlanComment(ctx echo.Context) error {
 	return err
 }
 
+// RunPlanComment converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPlanComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "comment_id" -------------
+	var commentID CommentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "comment_id", ctx.Param("comment_id"), &commentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter comment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPlanComment(ctx, taskID, commentID)
+	return err
+}
+
 // ListPlanRevisions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPlanRevisions(ctx echo.Context) error {
 	var err error
@@ -3637,6 +3971,186 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AdmitPrompt(ctx, taskID, sessionID)
+	return err
+}
+
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
 	return err
 }
 
@@ -3850,9 +4364,20 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments", wrapper.CreatePlanComment, options.OperationMiddlewares["createPlanComment"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.DeletePlanComment, options.OperationMiddlewares["deletePlanComment"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id/run", wrapper.RunPlanComment, options.OperationMiddlewares["runPlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.DeleteAttachment, options.OperationMiddlewares["deleteAttachment"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.GetAttachment, options.OperationMiddlewares["getAttachment"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
@@ -5608,6 +6133,221 @@ func (response GetAdmissiondefaultApplicationProblemPlusJSONResponse) VisitGetAd
 	return err
 }
 
+type ListAttachmentsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params ListAttachmentsParams
+}
+
+type ListAttachmentsResponseObject interface {
+	VisitListAttachmentsResponse(w http.ResponseWriter) error
+}
+
+type ListAttachments200JSONResponse AttachmentList
+
+func (response ListAttachments200JSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAttachmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAttachmentsdefaultApplicationProblemPlusJSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentRequestObject struct {
+	TaskID      TaskID `json:"task_id"`
+	Params      CreateAttachmentParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateAttachmentResponseObject interface {
+	VisitCreateAttachmentResponse(w http.ResponseWriter) error
+}
+
+type CreateAttachment201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAttachment201JSONResponse struct {
+	Body    Attachment
+	Headers CreateAttachment201ResponseHeaders
+}
+
+func (response CreateAttachment201JSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAttachmentdefaultApplicationProblemPlusJSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type DeleteAttachmentResponseObject interface {
+	VisitDeleteAttachmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteAttachment204Response struct {
+}
+
+func (response DeleteAttachment204Response) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAttachmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type GetAttachmentResponseObject interface {
+	VisitGetAttachmentResponse(w http.ResponseWriter) error
+}
+
+type GetAttachment200ResponseHeaders struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+type GetAttachment200AsteriskResponse struct {
+	Body          io.Reader
+	Headers       GetAttachment200ResponseHeaders
+	ContentType   string
+	ContentLength int64
+}
+
+func (response GetAttachment200AsteriskResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", response.ContentType)
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.Header().Set("Content-Security-Policy", fmt.Sprint(response.Headers.ContentSecurityPolicy))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAttachmentdefaultApplicationProblemPlusJSONResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeliveriesRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListDeliveriesParams
@@ -6136,6 +6876,85 @@ func (response UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse) Visit
 	return err
 }
 
+type RunPlanCommentRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	CommentID CommentID `json:"comment_id"`
+	Body      *RunPlanCommentJSONRequestBody
+}
+
+type RunPlanCommentResponseObject interface {
+	VisitRunPlanCommentResponse(w http.ResponseWriter) error
+}
+
+type RunPlanComment200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type RunPlanComment200JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment200ResponseHeaders
+}
+
+func (response RunPlanComment200JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanComment201ResponseHeaders struct {
+	Location string
+}
+
+type RunPlanComment201JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment201ResponseHeaders
+}
+
+func (response RunPlanComment201JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPlanCommentdefaultApplicationProblemPlusJSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlanRevisionsRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListPlanRevisionsParams
@@ -6515,6 +7334,389 @@ type AdmitPromptdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitPromptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7020,6 +8222,18 @@ type StrictServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx context.Context, request GetAdmissionRequestObject) (GetAdmissionResponseObject, error)
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx context.Context, request ListAttachmentsRequestObject) (ListAttachmentsResponseObject, error)
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx context.Context, request CreateAttachmentRequestObject) (CreateAttachmentResponseObject, error)
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx context.Context, request DeleteAttachmentRequestObject) (DeleteAttachmentResponseObject, error)
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx context.Context, request GetAttachmentRequestObject) (GetAttachmentResponseObject, error)
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
@@ -7047,6 +8261,9 @@ type StrictServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx context.Context, request UpdatePlanCommentRequestObject) (UpdatePlanCommentResponseObject, error)
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx context.Context, request RunPlanCommentRequestObject) (RunPlanCommentResponseObject, error)
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx context.Context, request ListPlanRevisionsRequestObject) (ListPlanRevisionsResponseObject, error)
@@ -7068,6 +8285,24 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8300,6 +9535,113 @@ func (sh *strictHandler) GetAdmission(ctx echo.Context, taskID TaskID, clientID 
 	return nil
 }
 
+// ListAttachments operation middleware
+func (sh *strictHandler) ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error {
+	var request ListAttachmentsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAttachments(ctx.Request().Context(), request.(ListAttachmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAttachments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAttachmentsResponseObject); ok {
+		return validResponse.VisitListAttachmentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAttachment operation middleware
+func (sh *strictHandler) CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error {
+	var request CreateAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAttachment(ctx.Request().Context(), request.(CreateAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAttachmentResponseObject); ok {
+		return validResponse.VisitCreateAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAttachment operation middleware
+func (sh *strictHandler) DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request DeleteAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAttachment(ctx.Request().Context(), request.(DeleteAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAttachmentResponseObject); ok {
+		return validResponse.VisitDeleteAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAttachment operation middleware
+func (sh *strictHandler) GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request GetAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAttachment(ctx.Request().Context(), request.(GetAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAttachmentResponseObject); ok {
+		return validResponse.VisitGetAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeliveries operation middleware
 func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error {
 	var request ListDeliveriesRequestObject
@@ -8624,6 +9966,55 @@ func (sh *strictHandler) UpdatePlanComment(ctx echo.Context, taskID TaskID, comm
 	return nil
 }
 
+// RunPlanComment operation middleware
+func (sh *strictHandler) RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error {
+	var request RunPlanCommentRequestObject
+
+	request.TaskID = taskID
+	request.CommentID = commentID
+
+	var body RunPlanCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPlanComment(ctx.Request().Context(), request.(RunPlanCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPlanComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPlanCommentResponseObject); ok {
+		return validResponse.VisitRunPlanCommentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListPlanRevisions operation middleware
 func (sh *strictHandler) ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error {
 	var request ListPlanRevisionsRequestObject
@@ -8867,6 +10258,257 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 		return err
 	} else if validResponse, ok := response.(AdmitPromptResponseObject); ok {
 		return validResponse.VisitAdmitPromptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9141,294 +10783,349 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H39chs3lu+roHi3KtZMS6Jk2UmkurWlsZ2JZ+OPsuTJ3RnmsiE2KCJqAkwDbVpx6QH2PfbJ9klu4RwA",
-	"jW6iySZFyvbc/JPIZLPxdXC+z+986o3kdCYFE1r1Tj/1JoxmrIA/X1zSa/P/jKlRwWeaS9E77V1oKjJF",
-	"xrIgesIVUZpqdka0JFeMKCY0uaKjG0IV4ZqM6JSRR+dvX+4/3TvoJb2C/VbygmW9U12ULOmp0YRNqRlE",
-	"385Y77SndMHFde/uLum9zNh0JjUTev8dm+X01vxsYTb0VhE9oZroCSNUqDkrSMFmjGpFqCCMFjlnBaHZ",
-	"lCvFpSCPzp/vf7tiMkyU097pP83HvyRualdS5owKmNtPckRxBs0JXU4YmVE9IXJM5mZec6rIqGBUswx3",
-	"4ru1d+Id08Xt/vlYs2JxwJ+5npCT4+8JFRl50n+cEMVG0hyRlmROuTajVW8fy2JKde+0x4V+etLzq+NC",
-	"s2tWwHg///zz/nmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK77/M4jvJM7OPQGcF",
-	"PprAQY9onrPiG0XkXJD5hAlDbBOaEUo+0Nz8SthpnKy523dJb0YLOmXa3oJzRznPcs6Efvk8PlM/I5wy",
-	"FRXJmQlw85yhi17SE3RqhhzB+4Y8W5MaWujgjchvkeImVBFKroHmCpIq9lvqp/BbyYrbag4U3rUuffyF",
-	"jWXBVk9BTWFTlk/hCl+27hyeTai4ZrHTeIkHQMY8Z2QEj7WdAHy5/gk8k9NpCym4wUf4SNvA+O0GI5eF",
-	"kpHDTwX7qIcj+DbFK2PY0DUjuL14F77dOyDn5IrC9UiILOCaALVKPWEFybm5YFyRk+PjtvPCQVbc7Ocs",
-	"5x9YcbtsizL7TMseua/X36TnfDxWEZ41YbBIPHVljoiRuWFkesJ4QTT7qM9IykXOBUuRq9ArkGiPfny5",
-	"f4ycJLYlGQwYTurfCjbunfb+12ElXA/xW3UI03slMwaTffGRjUozw2Vbpcorem0mwtzTLZvmHhz6B9ff",
-	"vpfjV1SPJnE2lxqloKKwnAqUvkbKKcZEQrhQmlGYeMo+zthIs2z4gRWGE6ahLgDTR3WjWsDL8T6OvmqO",
-	"r6VgLfM8F3aaZ140KM3z3KgqIlNJqCpwRR73T7pMywzYaW4/8SnXkbPUbKrIjBV4L92FbCGpHF4SDpSx",
-	"MS1z3Tt90k96U/qRT42Octw3/+IC/3UUZZWvmFJ0Oa+c4iMtVGW/XZ+U7MgtO2K/rTalTjyFLEWm0u47",
-	"tNamvM2p+DtS5eLM7Be4N4bIE+BXIz6lORHl9IoVLVtlCX1dBQ+WujgP/DzYnydI0YJxYGWgGAlZkBR2",
-	"IzXkfM0/MNG2abin8V17snrTLhgoNEtZFVum89hv16ekS6pulg2rqbppGdN8tcGA8oYtXag2DyRESDQ9",
-	"4J+Ea8XycdtEzCMbzKQslk+kLNq223y17oB35mE1k0IxoMi3hbzK2dT8OZLCmGPmTzqb5RxtoMMZPvHn",
-	"XxXepW5i0L0XRmwwcDKmPC+LSoUn6UhmDOhbaXqVM7B2lDH+5hM+mpj1B5Zrw2CKTcM+fRg+2mL6LPv5",
-	"wvMRs2bZ72vP3sFe2A0C22N0I+Q8Z9k1s4/B3mcZNztF87eFnLFCc3NSY5orlvRmwUeGYjTleUwXotps",
-	"pnm90XJkqQnXZ2DVz5ic5SAKGqSR9GSpjda0UsOxqtsb+/hdgrQfsRhQjyiYYsUHoKaE0FxJAoaJuU4k",
-	"Z1TFZnMXEvU/7QDVFCu7XV79ykbaTMKbcmYizY3CKXddmnmdFYtwJHn+Ztw7/efyH1uB17v7JYmoVrqg",
-	"Aj8jhZwnRJR5juze8HpGgNUbs5aKWzKVBQPlwTxlLoS72AuLLlp9J04h5qi+GXtVa5ZVJoNzlDQdILjz",
-	"TBnNLuDonffh/fuXz1s2wb4uMPKJ4WVZYvVxa6iYfbi2nHdWyOlMH5hpKUFnaiJ196lYU05duF/Gp2UN",
-	"NkWoMmPeElowT6ONowJZBBawkKA8dDimBjF7aqyILFhccKZRKp/NmMguNNXlEivI63xAV2xurEGgAvh1",
-	"QAU/vtz/HqjAOsV61pkVn0bFK87ti15Vt6R+5Xi26rIhnSQ9xX7r5BZIesqvetl7azvU3HsQl2ZE/7bo",
-	"JmvNpjO9VUYy7L4jTrB3enwlcaGK4N65ZLmbCaHOvL8rl4/NEP1Bl/Cxd+D2nr17cX754nkv6b168/zl",
-	"Dy/hz+cvfnqBH7578fr81YvnUfptd/edC8KzkEONJlKxM2BKhlmpGR0xUNqBE1R8dEa1ZoV5xf/95/n+",
-	"P+j+7/397w+Gp/u/fDpKjo6/u/u3mNC1LGqR1KgYTWQxHBdy2vF62F9o2fH5K5ndRnTExPGAIdWrSPCS",
-	"owLQnbYNyxyuwxxy9DFo9lFHJ1vOsjUn+6HNMPyhkFNylJA/H8H5sgzd610clgs8xq3TbnNzJUntfMOz",
-	"SwIrMziI2kKjVwQJ6Rn8ZM073KC1+q68yLg2iqNU8DpCNUY8QJ3rG8li1JVOG9Wg0fo4f7UubT2hgqTB",
-	"lNKO73b0vCjgx4xlV3R0c2YmP5VKk6cn5D/4X9DAu8qpuIlqxA9H1otzntLihmXWCQfOyyNydauNLUqO",
-	"nzw101/NUe9HikvI7HlBx6slRdPwy8yvCEQPMD5CbthMg5L1a5ldG73k1lrZ5NHbZ/tHj/fOzBFNuLgm",
-	"Nkpklgb2oVGUzQLMF5reoFvki+GhSAsLH6/iZ3ftW/5yOpPF2iai2XFUyDSbrtSdaqd7B57Il/i7o37f",
-	"T40WBb1dm+obpFlRpZ3jL6uW/o4pcJE2JWUBn3dfJKzOvuxucVGhmbGecdFYoZtX8Mola2xxo0IsNnUh",
-	"JXAEDtnHEWMZy1J0dsOHlaN+yjRcnuOaXt9y9UeyFOb/WmqaxzUlHPqt88avQXxxhny+FgtuBhk63svt",
-	"UObC4PbCLznGd2awNdmisVcMh7OnTLiA5IaPdKSJHXmRt3UXNst2boVLeEGWuHct2YHqQiwefZ43F6tc",
-	"tGlUFoVZPDrkuSCyyFgBsYJKDUKKFyTlWbq4Je6V67K7GBdYU6AX7ANfolT2vVJp5oiOGIxUopzb66ji",
-	"OG/3JmRdecorAvfTTqrNix+t0AUdLZE+6PhYMKXezJg4f/uSZHJUupB5/e1J7+P+tdy3H/6qpDh4R+fe",
-	"mZb0UKPNLp2d2TjztW0V9nHGC6bsL+ozfu1dPVyTTDIF3Al/UTsio4rva/PGVu/PJmpkTq9YxKH7YjrT",
-	"txFvYZRjFuyDvPE7sri+xIU3zFuuZCHItZTZ5qtTIzlb6TS+gIfaXcWXjSBLQtREzgWRYhRf5VwWN2CK",
-	"b3od0Cti/cq4hsZb3XE07LCAfmqbHbs3zwN/UUM11ZqOJuuxK/e2c//bGOeqMo9WpTKdLXih57QirJUH",
-	"HwSMYsMIKfiI5taDm1jnKsFUh2umFeE6erTrX+mlgRBwQ5VCQJ5gxjJjQJnPbCwh9O9aU+Ngu5f6hous",
-	"69H+h3l2wWnYzDVQ8XBCKTTPKw5hz9Hf6rIEol6+sjo7rpY7lRlyppUbE4SRunnpFwJKC056DGjZQEYV",
-	"NcsgwccuHj3anY4O5J9TqQsWSyeqhQUg1bUoOFPg7jtCcb2OhmG0wjYlw+xsYAkGcRjncmnJQ83piBGq",
-	"q1RENAekyG+t8vTo+U/Ghu6oXOws2EM1KRjN81uI6nAbzdFLArBN0rjQNvq6lgJU86RH5E1ZgLghFP3f",
-	"RGlaaJYtENR2btAX6qgE7pQE2mEtiyNMY8UTC8iyEgEhKTtekdRkXOzWtYQoKhbiOfumTtGIxNw4UrW4",
-	"ectG/A/L9OsH96OcB7mRmEAPufWhqZ7xAhXj30pWQihuJKdXXLSE4tyIP3EVW53jUmtpGDFmFSShtmQP",
-	"NjJUzQ8gs8nqGTbwm1OlO7Dp5nbD9OuzWLb/byopFJEl1GkEivKMXDE4CDm2Gok7CFWO0NFi7hblOfxR",
-	"CkirWHoUFzqeVw+SOTh/TFkMh7TWMWiWihUfYEjLn/DvQPxVN2XoZhXQio3jWwqiYsRyXEHG1YgWWRs5",
-	"8fH4lRVJMeK1ZitX6Lt99KNLdHRLuHh9/vbixzeXvaT39vzy2Y+9pPf+9cX7t2/fvLtsicZVSbNBdA9T",
-	"dc2RS8HiP0NHHlUxHomOs4L9Ch6cNCHzyW3NIZZTcTO0bjGXbsgFFBg475j7J3qFgw94tmxCcTclX1EF",
-	"wSr3uK2tSQirDD9bArHE7HP70MH3CY92jqjDj5YG1NtD6eFv43exun0Ud+DM5l6YLRnzQmmi57IKGUzp",
-	"LRnL4prpxnWtUhdoXjCa3Q5n5hIJ9HOKcc5HaLIhSURP8AVmDrRSP+gMskD/nE3CJpAJUZuJnM5ypuuM",
-	"o7qC0YHd22KFF2DANJLFXSomMebA1CXb0oIRPZGKebfahOeoJ5MU9Juhk7mK/ZaSQdnvPx5hDQf5n//6",
-	"74FImcjqz0B+/N7BQCzGVyAbXduw/GqD0cylkVPURYtrzKjVbcNzZq5JUQoF9Q9IRpSMCqomsIwWXbhl",
-	"5oFuDEe8zGUUjP0QjqIZLczWLzMTIYjosoA0OntKYczfmrmIX5nNebq3PWXXzm/9s7Y/1FLmwxHN8+jS",
-	"YM/H5oRJzq7p6BYrwn58uf9kr5MFuHAT1h9jAyKy9sUaFkA3/ux5h+PR69tJUuZbya6IOtkqx/MCVcQP",
-	"PEbfEfaRhAzILsLvWeyQF1lJ7VCCa77SsvB7vlnCRY1xxuNjT/p9CPiruJNsQ156TxaztSvsXJHoHsiY",
-	"uWOaZWfkyBhET46Ol6zdUeviG+17wO0gZe7etmQnm7G/KDVGKA/msJQwtmGPVVrBV2uQ+SVsEkHuyP+c",
-	"0tac4xK9tMkz24y1UM9Dc+2MGLK9KjVJjRHJxXUKateYC5qHWqD9Fm2ydfXBHzjLs6A6Y42AstEXMWVm",
-	"XkjzX6P8UVdibeu392Lh05jVdwEVGQmIQvaRmoUYswo3OU1Iak1P86dZhfl/YUxE+EDKYS7FdRq9x2Oz",
-	"xsUR/3bx5jWZSSM4C2QPV+yaC2W12ENjs5mXH0L5E/w1o3qSGpUvtbUX8QGDnP7FLTOWAhMjrBqVpTaq",
-	"tg3VGnNwNe/A5SS4j9VgMer7gecMc1rjc7FGthyD0jHm5gAgbcopdAWbSSO2rAnUkC5G7x22hmfQMnZm",
-	"etpJYUJn6HbfaQu0nRRc6kav8n83CxDx8dg72leV72L1rv2RRBJoT7WHKj1bb5oz+oEp8ClDZpqhoqC6",
-	"eNHDD0OUgn6gHPZqWCz1ZgR+lHTLQaqcC6aGECBbFhYX0tw+qCxSG2rBOJKR1HrnY9WVl3uHNNztsyEN",
-	"fwUTJ2GVLIsRq8ok75KezLMh1O0tKnrKvyOxvM2mrHc7XFlkRuTEA4QYHeI2/GInnpAxZKN0DAjN4hXY",
-	"SIvg2+s2UXjPUBelGFF75pFg16o9inJ086vhDYukmb0268u5Yhlcwe/2or/HAxuu6ciwv6qV4bcbkLoK",
-	"hiGmyfbMbDuR9c0A+8MuvPcCHnW8t6nVr6k0Zs2gjyPixBW3+hMNrk5dVoTsfEEyJQ3p56h4kQrbuW+D",
-	"9deZY5OBNbYkdib17Y4RXZykapJuuRrxUqyddRjTMYALXUk9IYpnTIETzagdpeBjzjICe+h8/uQczYgp",
-	"m15BZltpa+gQVyPqMGxqJhsoHrvTK5bKwIATnZHSsBWXN3NLRlRAFivDTWBZlMH6XMv+FsTkQ0+nXYz9",
-	"XJNciS+xOHElCt3kQ6ejbRUSVWZRTSxXJRMnLQUTixytxRuzxCOx4ENYYFmxy/sjozmups3mdYakvImY",
-	"iN1N3R+50jKWgzahajiNYj1Vyq3NJTKPoTbBCManLYKGgyKK67c5VTruXrX1gZZLJsQSehXJ4GKUl1kL",
-	"7bZqet1dK3ZXgkTTqH/lqgUNC/wr+GXdvyLzzAJ6nLUVeW/qPl5TyjcpJBRIfruSigrqKw4ObwlRvWqz",
-	"qM9JIecWwqLKVXOATCF8F4Q7c8jLi/kkPN/fQp6gGXVoR42rzXIuyBWkTxmtxGab1wJqXkJX8RQw+AwH",
-	"UVCtRKassLVMhhV0zhULnAIRauyu202ZphnVKzE6XrnnDKHInK1+Hs76nXnUkCMVXPPfl9nG7//c7/f7",
-	"kLYH1eQjw5ZFPe8z4BZRRoG5TpDn5JmFYB8ACNLIvWbS20bJbp1iJBMubgzpdRFUa6rJwQ+6c7BLKfNn",
-	"NM9j1BIkvm3H0uiiTVkCcerUNmJHdS0aAjZAqnZCYQaaP5/aZi6o51WWmb8nIS2355c12EeMKUINl2rX",
-	"xDuVLi16A+2XcAcgU2WxigLguAzXWeZZhKzMcuo4mZkXRU5mZLk1AtZ2JyIu5KL/b20fYucXbazgt2rT",
-	"gb4D4ZBqb7xi0sa0vnrXYrDtTf/iws7/a3oJu9s2oAAA6LDSXrjHkh80p3l+OyyFKmdojywDazE/wPTD",
-	"wHaDApj42bY45oKTrLxzXbxx3V8Tcdgt9cm1eKy6CznkauiDWhR0EcvL+o7ifiPvswk9SPHjWtMJ5Nb1",
-	"SwfOvI3I8AK3/2oDxLUTXrSG19fT1vRpNsskrT+uGjc+6XXsnl3bNX/YBn/YBn/YBp/RNljCIhCObM28",
-	"l7W9WQ4FWNRRO55YrFwH4rFCfvphV66nLcm9q8PPw+t1vJLrYnw08elWaQ4VVsdSr1e1zeudZ6vNc+6d",
-	"5a/4X87CfH8bRNlOgWzT8bWmP6pJVkf9GBrMFyeFQq68ZNs3iAoE2YvcZ99bU01VKFOr0xjvwdYbt3wJ",
-	"l9+W1lTj4c0LZPZ8yZXZJPuv261pyfRan8I6kovVjQs2lWiRd1ON2zbmnaVrF+wpFUDTU6W40tSC82Bi",
-	"863SbBrNFgxPJnhXBS/qaQ3qqTQfsZb3VNu2Bs4HGReMEVwa6L41iB9CVQAH8LeLN68TkrGZnpCjpwck",
-	"/XRn2zEA83MKnNlQrG1BRHYsbYGSM6oGAuKcc4AsKIyBJjDavA60SPDtvrrhs305w+Xu29xDXKxFk48g",
-	"j3wmFX7N1P7dlR2jPMmI3YiNK5Cr+oBKYdus3Ncc1LsAiWeXB7YmQNA68FWteFTBrvidWpEiEm6JEReL",
-	"2wICKpL3y3+visjWOOFN9vIemxMgc8E61tqQbThiFjb4q3XEmJVc0A9sW1L6FS1uMjkXVUrIUau8jsG8",
-	"LW6T/bLelAYQtL7vCnIhi9mECpatwP9wWGZkDrFfC8YJee2o87GMa6sDZDCDbzcFBVmKsdg4SrfX0eMr",
-	"+JQWt7aLx7OJ5KN1j7Lu+GgKeWe6WRo1bNuS51gWi4kN93AptGcuxBe+SZXEux+eke9PnnxLbIOLqhsF",
-	"ZvpapQPM1NTWTgx5ltY7S5GRzFiAGp9zpVlmNiQSRxvpMpauuxTiEaBOU8RQGkI5BS2gtmLuMHFkmWcW",
-	"QaILc+4QqbIb+swFq1rQlWpFE3AlbcsOqomWJJPIxuaY+gKhjQPyGrS7laUV6H1n5h9DqKtQbfvm0W+G",
-	"rsbbxmncEUqHRI7lL1hvBi8PwLv9vW1xblW8nBWFLFpnA/AAEDgcYqFPmhAGWA+OzMaQNBIU4XS0xYNy",
-	"oMiscoce2oHvINLoXdBnKr4WAI8Yjss8T5NN6VMRmudy3jmNa2ZV7W6p+qCYR+CiYPqIN4M6qiUJAFNG",
-	"fAWulqZnrWy8MUNuO1zGMu08Gk82poTfOubaLWfsfqXZjfl4IKZue27liy24a9v71jVz7ZvKrr/966Jd",
-	"vK/C3xXmRcXLW5QMmpeg+aZh+554LHWLkFm4ce6FQeDeEkpYU7LLo4vPwB8bjs9/Z524hpl4KcZccDUx",
-	"+hMbMT7Tyh447Qwbv5PWLyGbsE83LmesMUwL3XbtBRPW9C/S3o+Xl28JPnAQB4DlOmdtcHUZpOjOZZG1",
-	"OByj9eZpWYjTa6rZRJaKnVo5dYrIIOal8BdLO/TvsHX4MMegEN+DeNnKyOAGLtHnnkXLUSGHCZuEwYKx",
-	"GSw2FEuc+nV1G2yid4bR3FAay4Z2fABzClsbZ0iMVzzLABVUSD0EcV1DBg0/xaZvtU+ouql94O5T7aGy",
-	"qH8ARBh+4IB5ax86ERx+xoQubmuf+Naq4YeVllT71MOi1T52BTq1cXxhSvhpEFdovEFPZAYfWfkfHLvX",
-	"EuAAfMbFcMoyTl2qxkQqsM1KxbIGeJy/pf7z6p9xuQNnOWx8GZxNwOuCT11YurZ9AZBQxen8P6rx8N/g",
-	"0vSnFEB6VcdmDEk/sDB7Ng8HgQZpw1wCufqjDRHBaucdfgGkSIvRhHsYMXfao5zyKaufa1WuDj8M5uB3",
-	"s/oIKDj4tyOZ4KPqzcGH1TUKPlxQmgNar6ubaFPVVE1DWFQzfBCeAOetoPkQVHW85eHxalmYqcLBxZzg",
-	"b2GEzXA9qi3mMZPFBRKO+p01/3qAZgHmtzs8h295tAy69zz01HSNR3rnzYJe0l0b2Sxk41FpN4FQWRcG",
-	"Vktj7lowLa4Twuho4hGqt+35aaDDNiueboKSJ43axxkBmmw5rkZ/P16wBYYYzwS0cMmGKXyjmvYKmNAn",
-	"ex2HbnqzFkg4pg68Q6WxFfAFoRQbXfnxkObOT0jVDXplwFx1eHrMMAqW4TkCzcJyvts7I5RoPkXVzmh7",
-	"VJFciuuBQOMRQ1QZzxJ4X5U1LFiFHs8zrJqCfkZAJbGCyADO0TrMN4MO2x2euBcp95qfRzu531s6Y5vH",
-	"EycsNub95iCFKqcrPch11gGZ3J443SuA3I63hSa9Fh77WQNb0tySWVGKljr7rwOT3SOb3uuA/0B2/2qR",
-	"3RtwuPciAwvFe793/IE0H8/me+AGwwd+1PKezMHZcPd6yR9I+38g7X/FSPstF7hNNaqx0voNamiXyYI+",
-	"HGXpdUWufrEbmmZDJ4jbF+Bj2az7cSte1+TWIute8w9MEOw+uqIB/4O0Un7HBJtvtlj0RSk2kiLm3Hjc",
-	"b9p/PsD42Oaht/aae8jFYwz+/o29cTvq7cS68XJkOwu8/G++ByrIr1yObjw0PNX0iipGHr15CyjWS/p+",
-	"L8wrvhN+Q/8VdqOVft4WkKXboKEz1F0A0MTX2K4mrGCTXeewNTabfYG3bk65bn93+6uf9usAQhH5t7gL",
-	"Ms8NH9xsG8aFnMYrSy59n4AaPt+1ZGo58NHqnpd+0F+WrideC9NavPyjnJMpFbcV2M28e3blFiB1Tkkp",
-	"bKRiE2WmKnpdWivzDmJBC7uyHIPlVQ06pXJSNOD1t1YiC3TjtnPN3e/y+L8yqqbqQtnQtkR1DfN3sVSA",
-	"rryZ4vphLJuM75kRYPfwAHS84+xKxYphACHcTbr5CrTViKJyxgQgTQRpleDChgYpaCVVXVE6JBssABQ7",
-	"Yg8IubGuGjRUtbmVTbK8DH4lRAqcXjzvOoQjW3RRrJeVjczniwf1asnUboHkat3PlpY1FT65gyGFKEUB",
-	"GYjYTSb0HHBlW8TAT2RR4ZuvQjWPRVEvXFvYZhpxzj6w/AyDLhOZZ8r6kphyJM4dSHm/1ljKVkah39gG",
-	"5eN9uC6qgNa9GtbQUsthUYr2KnbXzdpqhty24JlQkbGMyLIlArfL+iAuRrQQtBWX9lxImLoUzKY3Y4Kq",
-	"UY81OPK+j2PldvF22513zu52ZQU7Dtk7BmTpMYqd3gIk4XSWM9LveuliQMaRbjSt7V6mlIsq3W5bTilM",
-	"CGnvE14rqnIbAz9C52rnHuEbBd/X9fbF09DW6lO9vpeuSh5x2DMboA9X7jfrj4s1pan3lbH5bI3hK5Ho",
-	"2cTC5avJ2QYFrFfa5so6Pk+3me2GxBpMYuNeUS1U2G1Ji8TUVvMbB45t0Base8nBxfuB2maUTgxzZVjQ",
-	"WcUT9VySCf3AECPKGolVQiMXgZJm/uQZGxoCXyYVt1H05gTsV1vrZhewSVX6zpSCzRj35nfgrn1fVjQw",
-	"dfTqGuJU9DopGIt3w6m6Mzod0+py+BfPkMdSrqHmRxZDLmal3qx7ToDvtAR2rWplugDR3+zx+E0tlfjV",
-	"+cvXvaR38f4v53998foyOoVLcw0XFVCXjhm1cWwmbVRhcvqBnNrKqbqmYG69mfQVy+UcNOgXf9/vrDNs",
-	"kt4RTO5eesAajcU61Ny83nX5jL9wW1VoNm9C3XhLpa6E+5L0gjzgyDbWSG89xcTQ+UZayVIKOq8hSHRN",
-	"RL236rCyXdwWzgyHbtvKbUhnYD1frWg2s99ILi9lrWtQWzw2uyHBxIQsXP+FV7374Rl5/Pjx9wl5f/ks",
-	"IVM+KqSNzCQk/UeKPpEGSw/TThZFkAuJNQr212b29aheG8PlmmSSKYBAx188RCfcnF7FUsDXEkEF+yBv",
-	"OvX35YpcS5ltvjDl3GJLlTx4aGsCAsdcEBS4cw1uHxx1bV+iN9XQ10a8v05QXUiw5ZgX9NyVSRYPfAA4",
-	"XOvubYXdwzX/evm9wzRbl91fl9N44OeSfdRhH5o20JGY/vhmRn8rmcXYHndEchN0urEfQpVTo41FNMrY",
-	"VYaRkmDx0R0tiwjb/9JamG/QtGyj/tkrL7vZrnj/2AjMqHX5xbtGtx3GRjxyDYYTHXQrrMVQ0tfLWcpi",
-	"467D7F5Nh1nrfFZ4ViBT9iH7DAMNRaJ05vOE5HLOCjKiCirLLb5lVBG1NnU3G3oRlyGaQFk5miwqvqY3",
-	"jCg5ZdjeWMh5uA9XpboNkk0r75uZFyumts+gq9GN7cbfqzzghs5MZ/SK5zxqvLqaFq4I5HmZHRMkk+SK",
-	"3UpbH4YJSgXmmq6HOIMun/bKAe4rKK5Knmvo8ZlA/Na1Zm5RhAwhLwfcEmzOlCZTfm27YXC9JHNk0a8U",
-	"vHz5lQ6R7WC1C/NL6mcQu18/O2VtGzZPd7HkpH938b0Cos6vYyO5EVdG6oZqQkrBfyvZ6rgGvG3pJLch",
-	"Z6qT+0qFDegzo7Lg+vbCrMlCKzJasCLGXiF91Mz3rw54o0p5sBhZhuGS9+9+OnB3ATwa+EY//kTrWe/u",
-	"DsL+Y7k4UvV6FCrkiuk5Y8JaSFC+OpIQrcBMn1O44ozN0Ck+Ziy7oqMb9/y84JqZDaUCf/ANtBoWCdQG",
-	"aTUQWF6oiJKYVYLJBbYggBSMjiZM+Z8T9pGOdH4LBbJYTVsNXrCRLCBTZe6KBnGSruqWFwPhc5SwHjeT",
-	"c+GqCcc8d9hsLt1xIAbi0jDqTI5Ag3be/5EUuqAjfWZjAcDGzTDQ2w1qM0D6XjPBCgoYb4WcEq4PyMuM",
-	"Cc3H3IhGVY4mhCoCZwm1R6Qoc6YGwqUuM8WvBcxjn/zpTz/IYvqnP1mJmuDP9k4BJNcQQKoEvWFDI4DT",
-	"hLy//GH/uwNiOBRGlJzLyDz6/vIZFj2HjiNE5/pHekDeCAZvHQhiEY5m0CYBUnErY+k7YyzZtJCMmZta",
-	"uELvx8fwHcK5+fw+Cn0hr6EY5Axbx5qPFNOai2u1d2AGPCeQc+iyjIwoRxjgCVUkK2c5wK84xLaE6ILy",
-	"3NCkZVZcAEQEboDhXTNqridRZVHIa6qxU615M8zDDJkxNoMWSlSQpyfmu5N+n6QLIDDpGSTCuKnNWZ7v",
-	"4xOges0LKa7h18fHMXQ33HKgcTOqA3kzR4dAcekBeY9SuMIUFBmxkpn8VgI2HC3olGmHcgxEZF+lDshL",
-	"lKf4HdwXIpFB6Kcndn/9ugjPkHPMqJ444j7pn2B7IUVuuDC3wNAeditz1Pd4D94PO24etnsN+TeKf2AJ",
-	"VshnHmKIoMoqsgB1J/3ri0ty+OHoENA4zOJfY/ku4cpM1HcdMld0bC6PbQPCFbFgL/B+cxo1jmOG8W1C",
-	"rm7J+z//8MMPz/2zlgPAs3Z1PyAmkF/fyZ6/MiHso8ITpA5UKB3JjKUH5AWwLdt8y9Vk1hHBkqDM8BtY",
-	"njlR5wqdGsPD/Oaf5/v/oPu/9/e/Pxju//LpKDk6/u4utbOEBktuik/2ToExQoDDtVVWmt6qKmH7jKRG",
-	"fqXhjpUiZ0oFoIcOt8CsyB+2qs76W9yLAGkbH0J9wz/23Z7bgOP+ke0I9ZMcwQWw98ZuXlB4b7n+RzNe",
-	"BZOpDCe0NWzejjju982ugQyyrUBttbftRI2Jau5nJ/3v7TzPRyOm/DSP+4aa4C/YQYJC0spYw2LMTMER",
-	"B7BupWJFShDfCm2r8N+QVZiekfTjvgfF2ocfp2ayhqXjVhtN3qwl6BVH1Q1kcBwQYxHA7uaGbmSpFc8w",
-	"dxdm9Y0i3rNIfAEKywCccOzgI4TUZkjYSwSPyPmICcUqNa93PjMClfyEX5Djg34v6ZVFbnUDdXp4OJ/P",
-	"Dyg8diCL60P7DnX408tnL15fvNg3v6kiHJXKENQCnvb6B0f4mJwxQWe8d9p7fNA/eGxbbYG6cziBlsa/",
-	"m7+vWQxdRhCacwr8JT005tnvKdTwHJ2A2sMygFLDg0OZiGam3+KXWe/UvNs2T4Zqwpk0yzGjHff7DURi",
-	"OkPhwqU4/NUamqh0ruwPjCOAbtWs0idcHWBQaUxt6UfsVX5uhx65M9ATe6f//CVw//VeKgsIKQ1xm436",
-	"wP6dPIIN24PEtWsF/gXfBmCBQnunPSEFuiRwe1uPAnVMLUtgUgtFVWsfyE/8AxNMqX/9I9ngKKZMF3yk",
-	"Wg/jbQE+DVba5o7so6v8hcP4zpyFJBACscobnN5IGl4Eeqhjwa2HdgbeFFDKBsJ1rjB8k6L4FqxwKoKc",
-	"224KC4f8yq5j5RmbVRzOcsobp9s0te7iNREwyvaP8x2jmZWSbh3rnqTlfgeOcFvuVvd788zaHX9T4OPY",
-	"2d1x48Q3PTCIdrbtodFFFRgA9ziAWzrNt3oA/2leuNYBuCmsRd6fYaf/8/zVTxvsdMFodrtElhtdJ5Qb",
-	"ieFHM1rYLrW4Kx6yH+wEKW+UUZBBrTPWPRYelEJVQudJ/zFJQ/BZUAUHIn3HdHG7f25M07QWkHf5hMYG",
-	"VFrOZvbvmlAzStac3rYLtTjHMzvKP6tcG1GxfUJ5RoX3c/ARQ8e6tYjVJhLuw9EhKM6H1mOvDj9VcbO7",
-	"w7BiMEpNl85GsAYHVZUtufyVaQIRf3QzVUo19EZ+GrnyRtrZmjx1rs6hhghy0K0F3lrQVz2C1WWqd5es",
-	"fNKO5CDXVz7/F6z06vAkXIQuDz7n47GC8sPdETBXWha3MQo+B0es88xO8MGtEHTlXv3nL3dxOW+HQ3BA",
-	"j1kYkLd9oI2+scLsbl3ysEnUgNdjL0cVjDr85AFbeXa3Qj+3UJMKmdUBOHLSRYDfNCrZnldoBTs7+QoB",
-	"Iq7Lubk+xIlTEuIz2BMOooAthwxlhWufsVt4l0M+DFBtIFKy+UiACRQhlwumdW796g5RJwDHLCw0pVQe",
-	"Y89IROuFTMhEzoHeZG4hLbkiPGPTmTQkckpSVY5cw4dH3g8/EBPAw0SfOYSuryVTRAoLWIfyGdIj9hKS",
-	"Op/pIywKJ0JqZN4jVmjKRfAeJjJF8HnzSxfIhMEHwi/siqENlDZQgtKWVx2Qc+vShQuV1HcGYrM4XVeK",
-	"Wu1nMhDgRP6epBUmc3oWUF3Vlggda9VBwK/iOM1pTPEI6KV2iUE+/0Vmt1u7v+fVSA6W464eAbM98D47",
-	"B/F9OzDsv1N2ckFv0a98xaD0HmqlN2Iutlj5biWHQHrYEXd4RvOcZYRPAWJds/w2RBPAiF2FVWWjZ3DF",
-	"T9G9AK5+G0ZFldBj4KqZdXRzTeg15WIgHj3/af94D2NOAGdJR+DLGE3YyBoNmqob9J8HFZNOS/AIJt5f",
-	"6iNxcPUSdPTDmwaiDphJ+Lie8JugfaBcco1505TesFrRT1Dq7jmEUSohTTWzc8DrPxDh/U/ArTKSIsN+",
-	"sPWbXt3ypFlsj33PFdP4kybmvPmBIC6lfSCgvAeerKG6x7kHjrprzoGjfCauYUePapxu089C6p5SQ/MR",
-	"CrcA3jvlJ88KaeMzleQyehvdETexaUY74iZ/qViHWwXAaZ0Cyp3Z3NTmYKUJGnVA0wfk3Pb8br0lBDmH",
-	"EaruDg5E7BLWZDDWx0cteLsRO74KDQTBL1SAJr4uFdj0jkn+rxyqlgPMNaCOHZG7YPMdEfvlJNALlaM7",
-	"m16RonQUck4eQYLV434/IXVEtr2EzCd8NHEcSEkpXGKCBT4lgLNPiZnOQIRbNoKHCCyQWdUckOvqhuEp",
-	"YbliCxcjITRXsgb7BM8Z3VvTGyyNCbRpxcWIudtEzqOmBOrtdksA6UkW7LT1RscvpWDznV/JAOXygS+k",
-	"A5lceR+DXgQqJLLdK7gwRR/FtgpuQHj3uaZjnrN9G88//GTrSpe5On72tAx1G3MXOqfoOsrZWBujFV16",
-	"J3vWCxJtPRR3hAQQcDs89hBoLn7yONuHcYWY7fEF7oLYLkUd/V6buURw8aFDBLOAWg/e2Ac2WRiy0eDx",
-	"xEy3mYU0kqXQkOTlE9swygAZdtB2FJOYMIWuPUgN89khEdgRWggA92PHBPATVy7rEsaD45fFiHV26+Px",
-	"2zN0fvbDTxWE9N36wtY6wp2sdVUZDdU9zHyCwM5tLfNJT7i44eL6lGAOFPZfthal/S6xWUPmCUyZc2lS",
-	"NsfqgKSu1VBqpC0op6qWywWJXDfs1kJbmL/CtFA5F3ZyaEzeQkajty4wKckwKqQGoFXMmJ0ZFexgIICD",
-	"LbRZcwLbwlCF0IBgLkqw4o0aFROrWKf/yuP47UKs2rdjUc0Di1UPpNiWNYDb9YBuohcZ19VBBdfLh7u6",
-	"ScxogKtCkI33CYm11UR3KEk95rmhKK/DAZ5ai6e06k2DSdeWvgtGM3qVM/TpfL93QN5aG8K3rIDnHkGS",
-	"9RXL0bXqm+3uoZKjoBu0S8n2yX4cNR9ENvpG+XANCPonUYMOd+TCB3Ia1HayuFfPEU1ux6SAo1ROnpDX",
-	"2tNdJWyjIhIYxUILyTqjCPqyU4vtF8RBgRkdx+Vh6z5u79Z6pKj4rQ272u5cJ9r8bDaP/20m65JIlm8l",
-	"viBTMwVTjC7UGAOGp2YpEZDoAGLLrGYgXKpr4qzFxyT17U7TM0JH2hjt8HPldMdxwVh+i/2/sbYwDSI5",
-	"UF7gCwyD+sTTgcgZ/WA4hZ6wqXfbxLoLozGLnRRI6ir1wBNbc5nqshDGSMDv0VQy/MO6bgcigPe19jGw",
-	"kqP+XlBYAhzHMjHHOBMQ4Nb+ucqtDdzfOyAXmDJHUof6lZI5vWFqICxSlW1jpXwHnFbJHF627UvmGqDZ",
-	"A0vmbnf8ISUzmiL3uPLLJHPoiLLNTNbXhxs8Iup7+it3yu3EMLB6dOQbFcGZA+MJOzLJMXFJpIlL0y+o",
-	"yOQ0CKlQb//7sIZ3bbV7tM6sr8r++CqXoxuFJod3MiUOW/bjjBe3VVme3TByzYxiPBDgh8BMLOt3chUj",
-	"WgJinjH9kwhUsb31xiY0jDC4oHI8hsCunWTg1jglx/2Tg4E4r0IrCJzm2FM9uGKG9ezGjd/Kxg7IJXjE",
-	"s1vn6rNIVQMxENhrPOy24Db4aX8PNTBMfDKPqGa/t6rkub4pGKg/7p94oBvftlJ+YMVA2Cw4a7cwrCpX",
-	"N+gBNl8Jz7egZAHj9+h7nzIqbJpdvUBByfpl1nzEMqhcYYArPRC1IJ5ZD6htkM580j/Zw8Ce3ebEEiIS",
-	"QRAbA+gZd7wuCPDopG9oBLzLtmxPMIguDgT27NyXpfZEYvRR52w1j5vdjbskYYt27pSstQG5s2x6Z27I",
-	"yp0X4cx2MhmSrQ+u1FuiwNkIiTV/5loD347q2cG1tfzoQfyYyE08e9lGkD7O9EO35tI0xim2sMi50o5l",
-	"zycyD+SgjWVXlash00agADqbMVpQKIqd0Wun/n27d0Be+ppVVU79dfP0bJUZSq6himg8PiDgN7XOJ4xC",
-	"8vG4griBAWK3wiyh8mqqtdMkO2c9PsOy6i8jmbHZNgTq25dmNtoTt8TxELbMvI4b7K2Gaa19yq4dvpE8",
-	"xw3Tf+tZog51wv4Ks7TMV1L5NhhGvoOCQQkW5YPqQ9XI6kSAL58Q9nHEZlYepFrKPPWvHQgFN6RgUIB+",
-	"xSZcuPKQwPPGlSqZrTYHB+EBSaGDgpfgT/oJeWKjbIyD/e1yafac5xrihGaXB8K/XcIHFe59CjfUvfW4",
-	"3/e/Djr4KM1odlZ1qQALjGJSPNYH23pd75u8YgNBxa3ztB8QrHjI+AicLUHt8SO/MKz1xPkk1WD4MY6G",
-	"JaQnx8fGToPTw2YO1iIdiKOk3+/7qYPOiNIY+0+Yu8pFiemCNdQGUJhe0NHEH4Srv130IGmSQ2rAqatc",
-	"MrQvi8yobKBmiARCC+boMUPH8drE0hPSXIUjEDaJgfQGcxhcI1et368Dcq51wa9KbcG7r26t+wz4v7jB",
-	"Wu8C5prYjKmrW1BTBsKYpo/Ny398uf80ASbdt/88frLnd9WtvV6hL8cVEz9zODNc+40BP6A5LtCGzM5S",
-	"kQ1Ean40lIggfEqMYZha6wC+Uv9bSGGoKs/txkxJJn3krUVGvKo6xvyRR/+vnke/fhb9VpxoUQPZg9pU",
-	"osJdE0SrSJCSC1dXDpT8/d4Biocq5bEUGSsa1rWxahN/h67pTCV4ifAeg08OM2mIr15JuYOE8EXvsuDX",
-	"YEC6MnauSApRp1swMZkZ34oyAQ1m0XYtbHe5M1v/VK+Fr7TKK6pHE2/AupjSSIpxzkc6PSCp/Y1h5C5I",
-	"5uSGgxFMbZeBEDIxGQiQmEPDNodmYQtgiAlJDR+0b5N5NrT/DHsnJEG8zX+DSLvGiqwa0wMkyEBkbKYn",
-	"5OhptfetMbgq0uZgJETH5brEccSRMALSCMviRtUUgFRRwTX/nWXpGVpGiAyp8CbUYuw6yCq1n6XvX1+8",
-	"f/v2zbvLF89TID2jv5+bfcUGvGnosw+aQIDXH56pXP52sXEPIwYWAz68w+DfOYz1maJ/OLjtuBhhkz/X",
-	"s7ZZoEUk7gS9qYUYQ7BRO+akOO1Kj4O66ypxecuhwypm75jIbvyTP8lrc3HzW9uyyfoA/fUBpTd1PTRT",
-	"IpFV8oKI0kLheBSSip0mDt2prupBhHFCs4FQ9APLMGBiTzSQTxB5hIAiXLiTukMR54luK6gJKYuo5ev2",
-	"bcc3qtkR9aET1eoNTCPXqa1T6U4vyyW9YTaVeMKsT3Gn1wWtnqVOHWuS4pMJVhcH1ih19qY3QBPkPT5P",
-	"s0bLC2aEtYm4IrRhJZYzF0/HRoSCnVWH0WwJScaymILuYDv8odUq56IaA4xapXmeY+E1JnSaASu31S3T",
-	"p7UMOwW6EjZhcLcz54I5AxXucWls4/v4mqw5sKApNhyX8BRYdfAy6LrVO+0BlJbDWDQvDGEk8VQtxR71",
-	"g07GT/qrOgJv0dh4ABuiarC51IpASn4oAwJH+2z2w9Lb7wz//crwb89YzDPDBuCyNR2zUZJ+Ub1z597T",
-	"XVKVX8dqyqq28SESHYG6DB+rvKG+r29AYsHZPriVaqvvrJvLKidusot1eMC2McCJ6BayYNmpz8vCWAxa",
-	"GTzPvlGBYLQgn+hbOtpDwxQeQ9GSOlpP/fhY+WonBXEFDnhpPkkkmn90RuhApLZxX5UXutSeWUx3rEwa",
-	"cm6nCUcpBauoiICnW/MpSwaiKnPw3w89OLbN9TggP1u7MTZBSy+Eao1IpFa6OnlrVchRWRRQ4RwIzdAL",
-	"adReu0UN8WyTPA1j+PHl/tO9Az+NujFt5C76LwJrGjzUA+H8GglJq96NaZjsA/KczQBGGAscG24H8ERA",
-	"9hB6GpLmtnkPgStBGAgjqj2+93dRQxOG8sxgR2qxf7/FP35gtbhaXktCi99EW1talYtf3VYnYHfmzPue",
-	"fMt9CKEePdx8BZtXczZyasJoBgzuU8/hObYNYh899M/ZMXZWeg20TOGOorpQtbfszsw7qf2QT7Y9UX8J",
-	"r/uqpbxvG7HcAW0W+lCyHZP+WhTHB0nfbC0LrES4BaFwkugszBsyImFZ9mNr2tAChx+ITiwe/IYL3J10",
-	"Ze7Q8mM3fD1ohbLj3BfsWxLnhmZ/vgzGvWyWkBdXFl8Lu9ZINV0vZpM/L5pgh5/ch8NKZ9mo8siLx+X5",
-	"2O+66NfMt7stSvGNwtAu4IYbBRGwfh3APsRMjQruGAFXNjXaQ0YMBFuEPsZ0OIuQrCc1Tdjm3NkKyGpf",
-	"gvrHyLVmInswje2z5B93V9getDoI0hq3qsdoqm420lgS3ya4iT59BnVp2ZQLmwOoGFME0lzOiWGN/FqQ",
-	"NGyDl1qLbiCCjxeMuuPWbIFLWMQKJx9UxMNyvT3sB2vz+DXaG3ajHddDKzqBWpKwzUOCiYHRDEYheD6l",
-	"bptT0HZ3ASbUdyftoP19WWqi61O7XE00e/YgaqIlKHet8N+rVMKoWheW1jQ75qTBo81ANipxNUj38LYB",
-	"xlpqtyHFsi176wYiSHxGcHkBTn7qb5/XIE/IihsXqozYYyjuFbBlr4HOSNXNZjojDgMdh3ekNFb9pR9Y",
-	"rGAb5RYlEvCrbB+nz6tELpklKJFU3XzhSiQer9EikYzWuMihYDz8BGTcoXYWOxa5EtbEWXLYecbqeioJ",
-	"6mpQKVuokb2WVaHZ22f73yXk/HnUP4CT8bfkC6tZXX/bl1WrwiG0lKpCsc36darxjXu4m/4w5ambHMN6",
-	"ppBZ50NUpa4lOgfiZ6gyor4UyylNARbMXJa5M5WCcqgrlsu51egjBVxwK58sqcncsdz6LNbQKmJ+SBvo",
-	"HTMqjeGkZiZXLHFna1TpUrh/bI/zH3omrQ4/Ydu2pdhDP0jAGgfcAlpBU0LloLKsC5MzF4ApfcSoqCP7",
-	"QYt4YTja8/1vQSJ8h5hFA5H62YXq25RRoawCaJWFOVWEjkYMcBtcwoWHXIAeYZDBYStAW8Drz91ovZ2W",
-	"mUENdRvF2RLrB0s0wOHQ5LZt+3gYCLbtCXfDVztkm7sjeQZzC7MTmpQc1K1tZPFzYdPxoKAfGuSBLRGP",
-	"XjwPu+WuNs0D1chVDMIwbXaw75u9FqShb7D8ddnHbvqrbeRqGx8qnhIcHGbV1RnvruDSvebRQuxGI1+l",
-	"tRfsAwfODhxx1gSiqZRxYzybFxLMFM2p4d+AlgEWEc8S/y7StyWu1XtAk99zIE3mPfXEh2614+3gNW/N",
-	"Ur84K8Ah9oSsMqcbotZAU94Xl/Q6dW1nx1ZKmnd+o3xXGGBWT8FxAXvpMv7t+TmvR+MQojaC3db1yPLl",
-	"+LUU7BWqabtkCTC7FhFpVtew0M3erbLO4Rl45eMY9VyAguD23FZAvhzvmwXvw4pT9Dfda+gHEOk2FWcj",
-	"6tzcPCpj3kFXWlKD3jkir5wDEJNwDdexriFVHQDwJkf3R2euLzJaVr6up6ohEeyjHoiwfVLVGNneIp7Z",
-	"/s0B5/p27yzScBPgHvDdwqgABPEo2McZG2mWuSbraQKIy7bKFPvBAdFYevHORDsBvOOAzmHWLLFnMpr2",
-	"buaBreh/Hh5pMhDQpNshWFTI7RZVFi6/3ac0ISdHxxXaBRIkUZQDyJjZgO8RAhISr2Qxm1DBsqHdomHB",
-	"xiodCPSz+gPs96s9xHy4KS1umK3cRO0GCrMQbxCBxW+NwLH1B7DZAdJ9s+yslrmG67Hj+YUFjlpBZ2oi",
-	"tT1OBOLdUOKYY9mQMYZMcfvWsZnUBf3w4D7dVXy4ZhxXDl5ZoC7xhfJKs5MbSvAl+tihI9KllREOF8zT",
-	"bR2DKLVbOKQaGyYLCEKcQVGE1RG4Iumghw144XbwDP7BTvEzp6zhh4Ne2tQbMDNmteKwxB9kbCBDHM/c",
-	"mr9YVcLN8MLudyvslv1+l6qF51Vfr3rRtCOC6+M/2pmWEQ9CXsnstq5juHJZrBECtNmcipuEpIrlKMI1",
-	"+6id9/XqVkNe8vGTp1iBa37YJ//zX/9NUipGE1kMx4WcuqbXA+E+1RJg9+AO1eAcGkIS4MRC/QcCvuyj",
-	"JlpeQ3tHD0pAha/LG8uyOCUnx8cDkTqJDGU6Q/bRd5d6+8ymzXwENnzDZhrXY0wI+MM8coQI9ahqpJZp",
-	"pBXQk9Mwquy7gVgpeY1xaDWbipkJaQWDJtjgpZ2tVHXgVmQOBGpeQZIegr5j+xrf7BxqwL1SY2cIZ3nF",
-	"GBaFsyyx1YsgjUZSqHLKMsTsr1S+gahK0Km4RW8ihnFtgv8yHcSs4/H9NA5k9wEn3ZF73b7980SGu7Dg",
-	"8yxbERmuMdC63rEQNL4HD91msLnzwpesbuPFJF9c4Po8ywh193VtwdFF9Trk05ksNugLtlLKvIfCUsPW",
-	"s4KOHVP3BaOEZ8rWsP5aZrZalWvF8nGQocgyr+ydelUvTUhKc2gfPJwVTAEYA7B8m18CiVRpwX4FyZV6",
-	"dEpAgD0Dnj2mPAfWZebmkHMQZ9IZmCAGsHYInwIdJKfwjI1gAgKiFWSCcPGB5jxzQqGagYNMQzQj0G2o",
-	"JmZ93gKgGf7OOw6doMN5VNLIyZkV4ohsSxq58WoR9yb/Xi82ijTX0IZ3yMRfIo1/HiaOg6+HKAH0VuEU",
-	"tLC5nbIenLa7u1ZL8jGv3fCiT05pW5Fi8wz7gO9Tke0rZqjeZtxYh9Wi3+nM3FiuVNBOz0E1iFFeZkb7",
-	"6azG1RwoJ8AgpjQfy8LoSzzzxqFbTe3mxPzQ8VDAva9ZFQ6oVKWlkbfLyplbaYlzqogyWiKWdsWCb5Yf",
-	"9Zq36745smY+zs3n6ibtrDyOq5la27yaZLB0gub8qMbK/KcnvUih/uc2um28Zheqz93DJIJtqsnsLl7u",
-	"mPTSpKXN+U1nYdzkKQNhrXTb28Wl2zrz9b4sJ2pnJgNxT5aDWU8PZp19lvynLlf1BVjUX99NhY4z2tUL",
-	"YpLLDqwPH2lv9fy+reeaBEht3IPUHXQM3jrX6zs/6lddRBsupQMOi1v0g4Fl+CyKOtTBQ8ZXO9He4SfL",
-	"rduz96LOuDojTYyZh2+MPQR6ih2nNa3AnWbvgaimPZcOv3+YdGRv6X42Oll9n82u/d0qj2uTlfmM3ce3",
-	"su782lwxF9T1+XABe9jyijKJz12CxNK3z/a/t2H+eiYA16rZmMvGkKOOAuuGWbgd3ZOcyGUVsAeZFG+u",
-	"YLY5nvb0mSK7X6h4/6v0LbSr+7edeG7BzRj7DkPhXv7EcgUgApDudQkd6CyqkSI0ywqmFKRFn+yduVKC",
-	"nHnir6nBkKVyHuttZunRGuWL2EQeVeheuXqK6be4Z7vt21Qf5NlE8hH7/7li4NlEYm0tI5ZmI7gfm5cH",
-	"eGCCrcG+XLg3ftVKq13Fan3VbeBDqatuvGi28m7wX1aGTqpUv3RKuUhrXApvjMOEgW5zlo4tSwtA2Iz8",
-	"VTxjQ/Mb17EvQFar0IpS3/0LUs2g+nQZQFvIBJuzRMRPMxlXs4W9AUKosRoceFjJVRUgR6C+Ny9AditY",
-	"WYN8L6aOU3qQRnyfJzDdrRPfl1G4vGKuRtv13UG/jvLlezYbbJNVddQyV8C0Q6ulCwDWG1HLeEWYShXg",
-	"WGLjN9+V2Vontj4rsYnLkMSiCPtIoQdPrcqNOzwEozEe750NBPWZxMYMauLmmMcAHR9DzZioXYPUMvwW",
-	"8qYQxQM4jB9OFhYTsqqxg2zkM1LQOfZxYSLDkLdeTAD3Kb7HxyTFHRhqKYc5La5ZelD3MGMesl1eWQXi",
-	"fZ5OtQnC+tRgi5w9eAZZVUbNHgiuwJMNeURK05zZbklOXa7yIddyc58/9wCiTm5MS6Whm1AY6OeZESBG",
-	"kNmGqMOxLIZczEpt3ytkpFc1oeaWehnWgo3mel9UDnz3lO1xy7WbFe4UQFuDH961k3Vr3Dswpi7w4aEV",
-	"yO5lKQGcGVeiYu7fN2ogGupnONfGC4IEKjBuDsi5z5ojaUVVQ56p1CZV2HrQ6ru6WQ7DBN+OcsqncFRW",
-	"LI6osE3n7Vd4ZH1oby8zlrf0Bz4biHXacZCNunG8Acqz+Prq1MZtfytZyYZjMPvMZJ/sJU2hfUbiEAIR",
-	"DQcuejPhrqlt2ArgEAA2zMXzT1fFu7YlOaatIDGd+Uw6B5EaptJVJb2B7uIbKrECrgRnOfQLQ3gI0k7P",
-	"ilAz+EiKzLZuFVIPxIwWlVNoBOEurqSItgLJply/BQa0M5PVvPzzKDhVSXM08wwbW62n1tR0i5cZm86k",
-	"mef+O0slq9SM2E+2nnjXad0HJHU6T+ogiHz99RetQsEKCLXd+KwGsW7VtlOj5A0TG9ZMu66zRty7lrNS",
-	"AEq0dA3cPNOwPVMxJw6ZX78NGxbn9HWDw5o1dID9gqU+GDys21hHKXQ0YqqVUAByqx3+67J5qqsb4p6h",
-	"LmmExsWP5/vHT576rHVPEsboNyRqHe7YhR8HGogrlktx7XHIAwwxq/8m5qsKPMwpADWsMIFySNi3kuCl",
-	"2LEyp1eVSjAQdZ0AEr5LcSPkXNRBzFoxx5ZAgZkJ7ApTxbx7HcGzxcxnVHlxdcvgtswDCVETs5dSIFrh",
-	"V4G9Zc9trYtUY7mHn+D/q7IDfyjk1Fwh1xDBt56uQQrBvUFlEF66LIEAuXZFeKsK698hl995GNWMsunO",
-	"ru20NIPUgutlAUeCneZWQqL5nkKGwfleqHB1Ptpg4kG0L10r2JnDkf7SwM42Qype+zzKYgXg8AusO4NW",
-	"SlRpYtHDYYJBHbizvmP2NdQSwZP2S4LTVVVX/3Poys8yeO1AYA051xauxftlNJ+ylvONIwrvGCb88yBn",
-	"rUANf3j04PvBaru02mXlu/aZxPvezAIxdfeq5LmGJn74LW4TCSEJsBXKjF7xnGvOFHn05u3+ETTdg1iG",
-	"kJa9A08/OorD+/09SP/d0dH6JIyWBH9shcYKtpVjrZ1k/f3/Hh7nrdJs2naYRrXzR+l1sC1GLn+u3vlV",
-	"GyZ+HauNk2obH8pAmYebvBUjJTWafwxn0ZUHl4L/VrKEgP93zp3TslLjK0cVqlpHS5B9/ebuiNn7938e",
-	"tb5a3hKdvoY8/jXo8vPg0NbT55cPZd8Vz/0pPnCwWo3hfBAgvyGTW6weqdgPihLrN6ig03HCiz98Lzh2",
-	"YDbLdGKIF818keBVmC+y+KZzp+QamQZHpIL32T431Uqc9I1XwoT5kUEmQBX58om+tcKc2OveWkyCMWMZ",
-	"JIRJsZCCGbzGJ3xHVuj8hqeIWSmhOoe6XnO8gpkMp2W9bZEzA8h7q2WSTDKHBSAquEr8dfC6AFMuvnNB",
-	"g42w0U/wCt/mdfEF70pMDvE2S5WhEhQa+UYLkRlUkM+Vb2+x9XBudGgZvNR1rbz75e7/BQAA//8=",
+	"7L3rchtHli76Khk8O8JiT/GqS9tknNjBpqS2ZixLI1Lt2dPwYSVRCSKbhUy4MksQrFDE+bvfY+I82DzJ",
+	"iVwrb1XIAgogQUm9/cemgELlbeW6r2992hnKyVQKJrTaOfm0M2a0YBX8eU6HY7Z3LoWuZGk+KJgaVnyq",
+	"uRQ7Jztn5YzOFcmnFf9ANcv3d7Kdiv1W84oVOye6qlm2o4ZjNqHmt0zUk52Tv+/Yp3d+zXb0fMp2TnaU",
+	"rri42fn8OdsxYzGh955zNZWK40DtcXOqNR2OJ0zonMy4HhM9ZmTES0YEnbCMcEHOLs5fvSJUFBmZjVnF",
+	"iB5TTbgiVEg9ZhU89P7y5d735NG7l+fk2fGzZxkxf31/9P2fd5cvpXveF2xYV1zP997Kkg/ni3P/N8am",
+	"iszGVLMPrCJyyoQiXJNRJSekqoXg4oZQMddjLm7WncWLS3qzOOSFpqJQZCQrosdcEaWpZqdES3LNiGJC",
+	"k2s6vCUU5jGkE0Yenb19tfds7U14VbDJVMI+vGPTks7NzxZmY0gGDsMcGhVqxipSsSmj2hwOYbQqOasI",
+	"LSZcKS4FeXT2fG/ViVjiMh8HurqWsmRUwNx+kkOapqbLMSNTqsdEjuBcyIwqMqwY1azAnfh+7Z14x3Q1",
+	"3zsbaVYtDviLodgnxz8Y6iRPDx9nRLGhNEekJZlRrs1o4e0jWU2o3jnZ4UI/e7LjV8eFZjesgvF++eWX",
+	"vbNaj5nQfGguV8egh0cZGcuZGYhGj+Myj493myMvrus/9hyhX86nbO8NvF11cwYhleCjUU/OYJ9Oc4b/",
+	"2HvHfquZ0nuvivQh8sIcIZB4hY9mQGNDWpas+k4ROROGGQhD52NaEEo+0NL8StgdeLLmQX/Odqa0ohOm",
+	"LcM8c0R7XnIm9Kvn6Zn6GeGUqQjUbibAzXOGJHeyHcPQdk52hvC+K16sSYgdJPhGlHMk9jFVhJIbIPeK",
+	"5Ir9lvsp/Fazah7mQOFd65LmmefVqd145TfAP9axA+GB9XfhL2wkK7Z6G9QEDmb5Nlzjy9bdh/MxFTds",
+	"yR6gABvCY11UAF+uv/5zOVlxAGSIj3QNjN9uMHJdKZkgwFywj/pqCN/meG0NF75hBLcX7+Ofd/fJGbmm",
+	"cEUzIiu4qkAwIMRJyc0l54o8OT7uOi8cZAVje85K/oFV82VbVNhnOvbIfb3+Jj3no1GCif4yZrBIPHVl",
+	"joh5dYdXRLOP+pTkXJRcsBw5G70Ggf7ox1d7x8jNUltSwIDxpP5HxUY7Jzv/10HQBQ/wW3UA03stC4Y6",
+	"htDLt+m3mtWMMPOY0b34cAxq16rtgx+sv3cvPrJhbWawbEqqvqY3Zl+Ye7pjEu7BK//g+jN6NXpN9XCc",
+	"5vy5UdECwZdUoC5kdA7FmDBqqdKMwsRz9nHKhpoVVx9YZYRDHmtmMH1U1sMCXo32cPRVc/xZCtYxzzNh",
+	"p3nqpaXSvCyN4igKlcWKG1fk8eGTPtMyA/aa2098wnXiLDWbKDJlFbIJxx86KLyEl8QDFWxE61LvnDw9",
+	"zHYm9COfGKXj+ND8iwv811GSc79mStHlrHuCj3RQlf12fVKyI3fsiP02bEqTeCpZi0Ll/XdorU15W1Lx",
+	"N6TKxZnZL3BvDJFncP+HfEJLIurJNas6tsoS+rrqNix1cR74ebQ/T5GiBePAWUFXFLIiOexGbsj5hn9g",
+	"omvTcE/Tu/Z09aZdMNDxlrIqtkwNtN+uT0mXVN0uG1ZTddsxpvlqgwHlLVu6UG0eyIiQaAjCPwnXipWj",
+	"romYRzaYSV0tn0hddW23+WrdAT+bh9VUCsWAIt9W8rpkE/PnEG0n8yedTkuOFunBFJ/4l38ovEv9pLJ7",
+	"L4zYYuBkRHlZV8GqIflQFgzoW2l6XTKwPZWx0UBCm/VHfp+W+Zqahn36IH60wxBd9vOF5xOW3rLfN579",
+	"DHthNwjMseGtkLOSFTfMPgZ7XxTgWKLl20pOWaW5OakRLRXLdqbRR4ZiNOVlSjVDZ5J5vVG6ZK0J16fg",
+	"Y5kyOS1BFLRII9uRtTZK3EqFy2pKb+zjnzOk/YQBg3pExRSrPgA1ZYSWShKw1cx1IiWjKjWbzzFR/90O",
+	"EKYYbHB5/Q821GYS3ro1E2lvFE6579LM66xYhCMpyzejnZO/L/+xFXg7n3/NEqqVrqjAz0glZxkRdVki",
+	"u9fgAARWbyx9KuZkIisGyoN5ylwId7EXFl11erKcfs5RfTMmvNasCBaMc1u13VG480wZzS7i6L334f37",
+	"V887NsG+LvJ7gEsUvaDC201mH24s551WcjLV+2ZaStCpGkvdfyrWslQX7pfpaVn7URGqzJhzQivmabR1",
+	"VCCLwCAXEpSHHsfUImZPjYHIosVFZ5qk8umUieJCU10vMcq8zgd0xWbGOAUqgF9HVPDjq70fgAqcl8u6",
+	"FtPTCLzizL7odbglzSvHi1WXDekk21Hst15eimxH+VUve29jh9p7D+LSjOjfltxk781ZXNj1XDOVMgAU",
+	"Ufx34GU9lmK3+YrqVcu55MhjYwM+aby5B9BkG5aUT1gREzAvmeEGKGVvWNGYal3D1nRQsj34bOfj3o3c",
+	"W6AG9nHKK6bsahZIUthhb8zFrkXJlLG48WYTTW+ZCtOUYsiAAYypakywoJrtabMZq2b5OVuD+ias4PQK",
+	"X7BgairHPQs2LGllGBUXZEiFFHxISyNQJ0lRihrap8UvnLraa3Yp2g36LozRWEBmiTNreXsiYmuc1XLS",
+	"/4mrBPlzY+g2/lh6F8NF+uwHo1VFQcRGXrYOf0TLBWd+ALbSqSMW+LikSu+vJov2dsICmrPo2BE2mep7",
+	"1Squ+hOo0/I3oZhFSYME4d65ZLmbaaS9FcG+Kl9qhuirvrRX1gmu83cvzi5fPN/Jdl6/ef7q5Sv48/mL",
+	"n17gh+9e/Hz2+sXzpDDrDoecCcKLWF0ZjqVip8CgzP1TUzpkYMGDWhCUqinVmlXmFf/P38/2/pPu/X64",
+	"98P+1cner5+OsqPj7z//jxTbsPrKIqlRMRzL6mpUyUlPWWl/oWXP569lMU9yrPUlVX/aNvrT1TqaQokO",
+	"R80+6uRk62mx5mQ/dHmJXlZyQo4y8i9HcL6swMhnn2DKAtN267Tb3F5J1jjf+OyyyOXU4OLRQpNXBAnp",
+	"HH6y5h1u0VpzV14UXBsr0mY/EKNpmEHAtjs0aqaxXXoqQQ0abY7zVxvy02MqSB5NKe/5bkfPi0JlxFhx",
+	"TYe3p2byE6k0efaE/Bv/C3p7rksqbpMy/eHIenHOE1rdssJ65CGwckSMrCdakuOnz8z0V3PUu5HiEjJ7",
+	"XtHRaknR9gIV5lcEIpsYPya3bKpBE/xHXdwYI2VuXW7k0dvzvaPHu6fmiMZc3BAbRTdLA2eRsZrNAswX",
+	"RqMEAfPV8FCkhYWPV/Gzz91b/moyldXa/iKz4/2Vt8bpfoawxCv83dHh4aI2txbVt0gzUKWd46+rlv6O",
+	"KYiXtCVlBZ/3XySszr4soaLGPof1PA2tFbp5Ra9cssaOmAqkyeQu3A1RgSv2cchYwYocI1/wYYjaTZiG",
+	"y3PcMPI7rv5Q1sL8X0tNy7SmhEO/daG5NYgvzZDP1mLB7Yhjz3t5P5S5MLi98EuO8Z0ZbE22OGWiMBzO",
+	"nrIxOKkg7CMdamJHXuRt/YXNsp1bER9akCXuXct2oBZr0onNJfIpRz0OzuvvRl0NUYyWRiGZIteslDPU",
+	"53F+QQk4Iq8NARrbZx5nKyQJsVNrNML6Q4gvRiO1I+mQUnm0iUqZ2qFehxG4UyIlrmxTnvILqKvKLABD",
+	"pVwQWRWsgihu0EmR/QiS8yJfpE/3ynVlT4olr6ldVewDX6LhH3oN38wRXeSY0oJKx25PffMujp3g0wnc",
+	"xk87C5uXPlqhKzpcogqgL2TBrn0zZeLs7StSyGE9adK5fXvT2/cPJcX+OzrzYY5sB82L4tIZ/a0zX9tw",
+	"XOZG/Nk74bkmhbnLRlTgLx7CT1jSa5YItb0I7KIRx0lyjYp9kLd+RxbXl7nAs3nLtawEuZGy2Hx1aiin",
+	"K8N5F/BQdxDvshX+zogay5kAR21ylTNZ3YJf5G5+ThvxwzW03uqOo9u12djs1L15HjnvWnaC91muoUXa",
+	"ty33d4Y02VV5t6cL8cEZDYS18uA7hSAO49zX6IHPbNiLYBLaDdOK8LTY2yRqsSREDT7BWgjIpy9YYaxZ",
+	"85mN8saRN2v37d/vpb7louh7tP9mnl3w4C4GgZKB3lpoXgYOYc/xfoIvE1kgZ1q5MVGAv1/8dCHUvxA+",
+	"xVQDG2IO+QwFZILaxWOssdfRgfxz9k3FUnmnjYAtlIRUFWcKfK9HKK7X0TCMit6lZJidjczyKELeXf1z",
+	"iYmTQ2YUJUPMkHCKtpkU5dwqT4+e/7R39Dgjz3+yDuM+4c9tBeOpJhWjZTmHqDu30Xa9JEGmTSAX2mbH",
+	"rKUGNYIbCalTVyB0CMWQBFGaVpoVC2R1P/foK/UdA4+K436NLLu48gJPLCLOIAhignYcI2tIutTd64ga",
+	"BUbi+fumfuqE3Fw0TbD0AMj0xih+kGTu4senQCEQ98S0DU3ygw9HB2a/1MEnu22fD6K1HnzixeeEkXI/",
+	"kf1NQ899Y8gpGukOBS/b9H+z0q+53B/lLEqHx4o7KMaLHUgFr9BCAO5WoJFyzUVHtogb8T5CynE09dsM",
+	"KLelalo5ok41UpQX5JrBQciRVc3cQah6iO4/Q5yUl/BHLSDzb+lRXOh0IR6oKNH5Y1Z9PKR1E4CKrVj1",
+	"AYa0LBr/jvSAwCyu3KwiWrGpZpaCqBiyEldQcDWkVdFFTnw0em1lc4p4rf3OFUYUHv3ocvHdEi5+Pnt7",
+	"8eOby51s5+3Z5fmPO9nO+58v3r99++bdZUeMOJSZRDFnLG4xRy4FS/8M3ctUpcQEunMr9g/wK+YZmY3n",
+	"DTdtScXtlXXWuox4LqAs0Pls3T8xVhF9wItlE0o7z/mK2kUWgja2GLfhMLOFi0vsX7cPPTzy8GjvpC/4",
+	"0dKcr+5sr/i36bsYbh/FHTi16YFY2V0pTfRMhkDWhM7JSFY3TLeua8iuo2XFaDG/mppLJND7LkYlH6Lt",
+	"iiSRPMEXmNzWSf2gNskKvca2TohAsl5jJnIyLZluMo5wBZMDu7elShXBkmvVM7lqAWJE6MTVg1Aod5eK",
+	"ef/imJdoMJAcVLwrp3Yo9ltOBvXh4eMhVj2S//7f/zUQORNF8xmoKNvdH4jFqB8UTDkhu9pyNnNppb32",
+	"keWtGXX6r2wOXlULBRWDSEaUDCuqxrCMx2lzoGPmkeIBR7zMdxaN/RAesymtzNYvs5chtO0SVTV6vWpR",
+	"EC0bdjN+ZTbn2e796ft2fuuftf2hlrK8GtKyTC4N9nxkTpiU7IYO51jH/eOrvae7vUzhhZuw/hgbEJE1",
+	"sdYwgvrxZ887HI9e31SUCPJxZ7tteVblIlWkDzxF3wn2kcUMyC7C71nqkBdZSeNQomu+0rjye75ZGlCD",
+	"caajtk8PD9H0SnsLN+Sld2Qx93aFnU8WTc+CmTumWXFKjoxB9PToeMnaHbUm07TNe8DzImXp3rZkJ9sR",
+	"6SQ1JigP5rCUMO7DHgtawTdrkPklbJLX0JP/OaWtPcclemmbZ3YZa7Geh+baKTFke11rklvQnhzUrhEX",
+	"tIy1QPst2mTr6oMvOSuLqIBwjTQHoy9iIteskua/6NKxhUcW8GU3FUdOWX0XUDSYgShkH6lZiDGrcJPz",
+	"jOTW9DR/mlWY/1fGRIQPpLwqpbjJk/d4ZNa4OOK/Xrz5mUylEZwVsodrdsOF9U3lB8ZmMy8/gApd+GtK",
+	"9Tg3Kl9uywPTA0ZlZ4tbZiwFJoaIsyBrbVRtG7M25uBq3oHLyXAfw2Ap6nvJS4aZ1um5WCNbjkDpGHFz",
+	"AJDM5xS6ik2lEVvWBGpJF6P3XnXGqdAydmZ63kthQn/w/b7TQpo4Kbg0nhCy0jeLlPHRyEccVgFeIN6F",
+	"/ZFEEuiuBoNCcguJUDL6AeptFOZLGiqK8DgWQx0wRC3oB8phr66qpd6MyI+S33O0ruSCqSuIFC7LDxDS",
+	"3D4oflUbasE4kpHUeutjNZWXO0d13O2zUR1/BTMnYZWsqyELlfyfsx1ZFldQWp6qgHLvyCxvs4UU/Q5X",
+	"VoUROWmnehQmo9pN3CZGHfb0tk/TICFIi+Db6zdReM+VrmoxpPbME1G/VXuU5OjmV1e3LJH8+LNZX8kV",
+	"K+AKfr+b/D0e2NWajgz7qwZSTLcBqUM8EJHI7s/MthNZ3wywP+zDey/gUcd721r9mkpj0Y57OSLOHP6C",
+	"P9Ho6jRlRczOFyRT1pJ+jooXqbCb+7ZYf5M5thlYa0tSZ9Lc7hTRpUmqIemWqxGvxNq5sCkdA7jQtdRj",
+	"onjBFDjRjNpRCz7irCCwh87nT87QjJiwyTWk+NW2zNvmdqYchm3NZAPFY3t6xVIZGHGiU1IbtuISiOZk",
+	"SAXkVjPchFb170IG8OE9iMmHnk63GPulIbkyn/P7xBXO9JMPvY62U0iEFKuGWA6FPE86yngWOVqHN2aJ",
+	"R2LBh7DAslKX90dGS1xNl83rDEl5m8bF7Gnq/siVlqlkvDFVV5MkOmJQbm1SlXnMJd1gfDpKwp5a/KtF",
+	"oV5SpdPuVVu1arlkRiyhh0gGF8OyLjpot1PT6+9asbsSZdwm/SvXHfiR4F/BL5v+FVkWFnPqtAuHZFP3",
+	"8ZpSvk0hsUDy25UFKmiuODq8JUT1usuiPiOVnFmUpZC010RsduiGXJMSEhRTPgnP9+8hYdKMemVHTavN",
+	"cibINeSRGa3Ept03AmpeQod4Chh8hoMoqKEjE1bZCjvDCnonzUVOgQQ1rpP6omlB9UoYqdfuOUMosmSr",
+	"n4ezfmceNeRIBdf892W28ft/OTw8PIT8RQA8GRq2LJoJsBG3SDIKTPeCVC/PLAQAaFfMyL129t9G+X69",
+	"YiRjLm4N6fURVGuqydEP+nOwSynLc1qWKWqJcv/ux9Loo01ZAnHq1H3EjppaNARsgFTthOIkPH8+jc1c",
+	"UM9Dop2/JzEtd6fYtdhHiilCZaHq1sR7FdQtegPtl3AHIFNlsZwEECMN11nmWYTE1HriOJmZF0VOZmS5",
+	"NQLWdicikvKi/29tH2LvF22s4Hdq05G+A+GQsDdeMeliWt+8azHa9rZ/cWHn/zm9hP1tG1AAoEuB0l64",
+	"p5IfNKdlOb+qhaqnaI8swxMzP8D0w8h2g0qg9Nl2OOaikwzeuT7euP6vSTjslvrkOjxW/YUccjX0QS0K",
+	"uoTlZX1Hab+R99nEHqT0ca3pBHLr+rUHZ76PyPACt/9mA8SNE160htfX09b0abbrRa0/LoybnvQ6ds+2",
+	"7Zo/bIM/bIM/bIMvaBssYRGImLlm3sva3iwHVC+aWDJPLZy7g5ZZIT/9sCvX05Xk3tfh5xFge17JdZFn",
+	"2hCqqzSHgCCz1OsVtnlN3I0um+fMO8tf87+c9gTIuLvja01/VJusjg5TGEVfnRSKufKSbd8gKhBlL3Kf",
+	"fW9NNRVgT1anMd6Brbdu+RIuf19aU4OHty+Q2fMlV2aT7L9+t6Yj02t9CutJLlY3rthEokXeTzXu2ph3",
+	"lq5dsKdW0D2FKsWVphYyChOb50qzSTJbMD6Z6F0BAdvTGtRTaT5kHe8J27YG4AkZVYwRXBrovg3gKUJV",
+	"hIvwrxdvfs5IwaZ6TI6e7ZP802fbwAiYn1PgzIZibQs2DcHSFig5o2ogIM45A+yGyhhoAqPN62CsRN/u",
+	"qVs+3ZNTXO6ezT3ExdqGJwkIli+kwq+Z2r+9ymuUJwWxG7FxEXaoDwgK22YVz+ag3kWQRNs8sDWRktYB",
+	"VetESYt2xe/UihSReEuMuOiNuX7Bfw9FZGuc8CZ7eYfNifDiLDz3GhtyH46YhQ3+Zh0xZiUX9AO7Lyn9",
+	"mla3hZyJrAkD1xt8sBv8rYH2BlBiP/TF+ZDVdEwFK1YAoThQNzKD2K+FiIW8dtT5WMG11QEKmMGfN0VH",
+	"WYr82Uans3udPL6KT2g1t42mzseSD9c9yqbjoy3knelmadSwbUueI1ktJjbcwaXQnbmQXvgmVRLvXp6T",
+	"H548/TOxPZhCwyTM9LVKB5ipua2duOJF3uzFSIayYFFjk5IrzQqzIYk42lDXqXTdpcCjAMCbIxzHFZRT",
+	"0ApqK2YOHEjWZWERJPow5x6RKruh5y5Y1QEz1SiagCtpu0pRTbQkhUQ2hj24MbSxT34G7W5laQV635n5",
+	"xxXUVaiufQtIja7G28Zp3BFKh4+P5S9YbwYvjyDl/b3tcG4FXs6qSladswF4AAgcXmGhT54RBlgPjsxG",
+	"kDQSFeH0tMWjcqDErEqHaduD7yD+7eeoFWJ6LQAecTWqyzLPNqVPRWhZylnvNK6pVbX7peqDYp7AzYLp",
+	"I+QO6qiWJADiG/EVuFqanrWyN9QUue3VMpZp59F6sjUl/NYx1345Y3crzW7Nx2NR9dtzK19swV3X3neu",
+	"mWvfhX797Q+LANrsP+l/h8e7ZouE3jwXbGXraGW/P8LG+xByDzgbQX50KDa0rEHbzuOudun47T0ileHy",
+	"3QujZAG7CXEdyzbJJT0DTyo4Pv+d9eJUZuK1GHHB1djobGzI+FQrS2S0dwOFrXREi1mTfbpFeKl+aR13",
+	"pW+LtBhHYJH2fry8fEvwgf00+i7XJevCCiwgLXgmq6LDyZmscc/rSpzcUM3GslbsxMrGE0QjMS+Fv1je",
+	"o5ONrf2HOUbF/x47zVZjRjdwiQ55niyBhbwp7J0JC8aW7dhnM3Mq3/U82kTvgKOloTRWXNnxAUCKRl0v",
+	"CyTGa14UAMkqpL4CFaEByxp/ir1QG59Qddv4wN2nxkN11fwAiDD+wKEiNz50Yj/+DPt1x5/4lljxh0Ez",
+	"a3wamvnHH7uioMY4vhgm/jSKZbTeoMeygI+szhEdu9dM4AB8lsdVA9VtLBXYg7ViRQuzz99S/3n4Z1rW",
+	"wVletb6MzibiddGnLhTe2L4IvChwOv+PMB7+G9yo/pQiGLFwbMZ49QMLs2ezeBDoG3pVSiBXf7QxClnj",
+	"vOMvgBRpNRxzD13mTts2zWucayiRhx9Gc/C7GT4CCo7+7Ugm+ii8OfowXKPowwVFPaL1poqLdlxDvTWE",
+	"RTXDB+EJcBgLWl6BeYC3PD5eLSszVTi4lOP9LYywGZZI2GKeMpNc8OLoMCOMDse2QSEo7tAgFNCmT1HY",
+	"3Eis8uAqZEz0MlCacaQFWOb+KCK9+g2cxQ6lvmFT72NaUGX6KzCbRZY8ivAmSC/rwvZqaaxyi/nFtT10",
+	"hyh+3w6qFppvuzDrNqrM0qiwnBIg447janXK5RVb4KHphEULb234yHeqbVaBpf9kt+fQ6ZYQEQmnNIh/",
+	"dxbJ4tFE2qhlnJypRs/3ZucHx10TLqRaS8M0u9OqXJ+JaCBaMTKm0JlW1h17PaRTOuQ6UUf9Pjl5jSia",
+	"bnsndE6uGTFCF7b6aV93rJFJnN0PQCmKv+6WFI2wlXMLoZ0HiNFHu1vKD1tWiNWadHQSWTjtsE+dlHdm",
+	"BcZmDWFwFttgzqu6Dt2dNd4/61nD6Q57/8IoVltJcLBbaAsvEdPBEu5sLEvW7T5dL6DiatvMQprRlY16",
+	"6Pjg5MIsOvfwjWF+a24fKrRJpecF+lwtM0QYXFye301ktzPqCqTvoOa01h/m1bnc4kEUvvvS3rbHHvrq",
+	"bn9oXf/0WlckV8WQVoLqe+zHEL0S+VucizqplSZK87IkY/qB7XdpgP4apK71O/Qzrmgfb5Q+Qbxpj+Qy",
+	"cwyXqlsMHoJx5mCfmbEtDfuyxptmsLHf754SSjSfoDewLktCFSmluBkI9FtjJlXBiwzeF4rbBAvdnniB",
+	"xf3QDBboNYXbEaGO27yOzRBut9f/x3sh7jQ/D8p3t7f07kWUzu+1EO53m4MUqp6sTHRoMjEoOPTE6V4B",
+	"5HZ8X91f1uqfdNqCQDe3ZFrVogMO6tvooeQB+O90wH90YvpmOzG1ujbciQysjnu3d/zRGWpZ6QmEEFgb",
+	"bfkee0Q5kYD+2H0/an1HFuGc/3d6yR+dsf7ojPUNd8bquMBdClKDoTZvUEvHzBa04iRjb6pzzYvd0jdb",
+	"mkHayoDgnM0RWdNx0AkuO57bNhA3/AMT5JoOb0/BDJkyOS1ZR/VSsqPpG5dtZ/YN7K0eMXx4VXq5gs02",
+	"WywGMRUbSpFykjw+bNujPhvusS2a7GzX/ZCLx4TR5tKKqL1qX2c5bkezCXA/Xo5sZ4GX/2tdWJArkF+l",
+	"HN76PkZU02uqGHn05i20XGmv2S8gMa/0TvgN/WfYjU76eVtBSVmLhk5Rg3FxWawyXE1Y0Sa7fr9rbDb7",
+	"Cm/djHLd/e7uVz87bKJdJuTf4i7IsjR8cLNtGFVyki6DvvRNrRpg0jeSqeUonUcr5bYf9Nel60kXbnci",
+	"7fwoZ2RCxTwgM876lwLdA/7jCamFTXHZRJkJCC1LC7vfQRLRwq4sBwx83cD5C66KVi+oe8NzAbpx27nm",
+	"7vd5/J8ZAl71oWzosaf6RoH7WCpAV95Mcc3blk3GN3iLgCZ51CGn5+xqxaqrqN9FP+nm4RJWw9/LKRMA",
+	"ixbVAIEjG7r5oZUUWvj1yFJd6KbhiD0i5Na6GjimYXODTbIcs2klnh+cXrpIMMbOXXRUrFdCiMznq0eg",
+	"7Sgr7MCP7dzPjv6KoZmOw8yHWEUF5TJxrgySH1e2nyH8RFahGc+qFjyp9LuLoUy24iIl+8DKUwy9jGVZ",
+	"KOtRYsqROHcddQ4bXVBtGT96j202Z7pp7EUIsN2pu+L2coO2WMy+GOprnYCQMHUpmK3Fw2oqox5rcOf9",
+	"kG7s0MfnbXfeuby7lRVsj2nvGJClb6jh9BYgCaeznJLDvpcu1XUj0TqxszfhhHIR6jTuyyn1cKlUm6Rg",
+	"ruvtS9cvvAiBpYVjugcvXcg6dkCJG7TKCO43649LdVBsNkG0hRCt4YNIjJLKWpevIWcX89LWwGFwNchf",
+	"pjXi/QbGWkxi48amHVTYb0mLxNQFUJPuctCiLVj3koNLN6//pZnzyZVhQaeBJ+qZhPwJBDS1RmKohOEi",
+	"UtLMn7xgV4bAl0nF+0BocAL2mwVmsAvYJMNwa0rBZox78zvwuXtfVnTbd/TqujcGeh1XjKVbN4ZW4k7H",
+	"tLoc/sUL5LGUayhQl9UVF9Nab9bqMQIjXYIRHPruL/STajck/65Rg/b67NXPO9nOxfu/nP31xc+XySlc",
+	"mmu4qIC6Op6kjWNLsJIKk9MP5MSW+Tc1BXPrzaSvWSlnoEG/+Nteb51hkySPaHJ30gPW6ILbo0D8523X",
+	"evsLd68KzYZ577xZ04gKjlVX4n3JdqICssQ2NkhvPcXE0PlGWslSCjprwJ31TWm9s+qwsrfxPZwZDt21",
+	"lfchnYH1fLOi2cx+I7m8lLWuQW3p2OyGBJMSsnD9F1717uU5efz48Q8ZeX95npEJH1bSRmYykv9njj6R",
+	"FkuP004WRZALibVKJNZm9s2oXhfD5ZoUkimoTsFfdE71Prus0utUSvpaIqhiH+St35Hk+mwAgityI2Wx",
+	"+cKUc4stVfLgoXsTEDjmgqDAnWtx++ioG/uSvKmGvjbi/U2C6kOCHce8oOeuTLJ44APA4Tp3717YPVzz",
+	"b5ffOwDeddn9TT1JB34u2UcdN03sQshL6Y9vpvS3mtmGMKOesMOCTjb2Q6h6YrSxhEaZusowUhYtPrmj",
+	"dZVg+wDe3YPFuRjrthn3Bh12MWtwDa7Ry6Q222Xt6dWY+NblF00lCzvbdRgb8cg1GE5y0HthLYaSvl3O",
+	"UlcbeXh6Uc0LH4ROtA1lnfNZ4VmBTFnnVqFlSa5rHeJwac9KKiLX21MCNJSI0pnPM1LKGavIkCpIArdg",
+	"7ElF1NrU/WzoRUCvZAJlcDTZFk6a3jKi5IRBYQgRchbvw3Wt5lGyafC+mXmxamKbYjtwl9Ru/C3kAbd0",
+	"Zjql17zkSePVVbZwRSDPy+yYIIUk12wubZUYJihVmGu6Hjwiuny66we4r6O4rnmpoSF9BvFbmzPbAXoG",
+	"hLy8mFmwGVOaTPiNbd3G9ZLMkUW/UvTy5Vc6hmGG1S7ML2ueQep+/eKUtfuwefqLJSf9+4vvFXjKfh0b",
+	"yY20MtI0VDNSC/5bzVbHNeBtSyd5H3ImnNw3KmxAnxnWFdfzC7MmiwPOaMWqFHuF9FEz3786xLaQ8mAB",
+	"XQ3DJe/f/bTv7gJ4NPCNfvyx1tOdz58h7D+SiyOF16NQIddMzxgT1kKCItahhGgFZvqcwBVnbIpO8RFj",
+	"xTUd3rrnZxXXzGwoFfiD7xTUQmdQ46jVQGCRoSJKYlYJJhfYggBSMTocM+V/TthHOtTlHMpksaY2DF6x",
+	"oawgU2XmSgdxkq72llcD4XOUsCq3kDPhagpHvHRAwi7dcSAG4tIw6kIOQYN23v+hFLqiQ31qYwHAxs0w",
+	"0IgYajNA+t4wwSoKgMSVnBCu98mrggnNR9yIRlUPx4QqAmcJtUekqkumBsKlLjPFbwTMY4/86U8vZTX5",
+	"05+sRM3wZ7sn0NHBEECuBL1lV0YA5xl5f/ly7/t9YjgURpScy8g8+v7yHEufY8cRQsn+Z75P3ggGbx0I",
+	"YqExp9DTC1Jxg7H0vTGWbFpIwcxNrVzh+eNj+A6xh31+H4Um5jdQDHJKrqUew0eKac3FjdrdNwOeEcg5",
+	"dFlGRpRjz4oxVaSopyXg9jl44YzoivLS0KRlVlwAthhugOFdU2quJ1F1Vckbqpky4s68GeZhhiwYm0K/",
+	"TyrIsyfmuyeHhyRfQA/MTyERxk1txspyD58A1WtWSXEDvz4+TkER45YDjZtRHSKxOTpENc73yXuUwgEA",
+	"WxTESmbyWw2gGrSiE6ZdSw4gIvsqtU9eoTzF7+C+EIkMQj97YvfXr4vwAjnHlOqxI+4nh0+wF6Yit1yY",
+	"W2BoD1vrOup7vAvvhx03D9u9hvwbxT+wDOvkC49NSVBlFUUE15j/9cUlOfhwdAAwbmbxP2MRL+HKTNS3",
+	"yDRXdGQuj+1ZxxWxKIHwfnMaDY5jhvE97a7n5P2/vHz58rl/1nIAeNau7iWCSfr1Pdn1VybGKFd4gtSh",
+	"UeZDWbB8nyDaie0U6yozm1CyWVRm+B0sz5yoc4VOjOFhfvP3s73/pHu/H+79sH+19+uno+zo+PvPuZ0l",
+	"dAN1U3y6ewKMEQIcllzMvOYqJGyfktzIrzzesVqUTKkIoduhF5gV+cNW4az/jHsRtYXBh1Df8I99v+s2",
+	"4PjwyLYv/UkO4QLYe2M3Lyq/t1z/oxkvYLorwwltDZu3I44PD82ugQyyfettzXeGv8RENfezJ4c/2Hme",
+	"DYdM+WkeHxpqgr9gBwkKSStjDYsxMwVHHOAB14pVOUFgVLSt4n9DVmF+SvKPex5NdQ9+nJvJGpaOW200",
+	"ebOWqLExVbeQwbFPjEUAu1sCLlmtFS8wdxdm9Z0i3rNIfAEKKwAdeeRAJITUZkjYS4SQKPmQCcWCmrdz",
+	"NjUClfyEX5Dj/cOdbKeuSqsbqJODg9lstk/hsX1Z3RzYd6iDn16dv/j54sWe+U2IcASVIaoFPNk53D/C",
+	"x+SUCTrlOyc7j/cP9x/bvrCg7hyMGS31+Hfz9w1L4dQIQktOgb/kB8Y8+z2HGp6jJ6D2sAIwePHgUCai",
+	"mem3+FWxc2Le/SOMhNWEU2mWY0Y7PjxsYUDRKQoXLsXBP6yhiUrnKpXUjgC6VbtW38FXF2xEbelH6lV+",
+	"bgceZj7SE3dO/v5r5P7beaUserk0xG026gP7n+QRbNguJK7dKPAv+J5VCxS6c7IjpECXBG5v51Ggjqll",
+	"DUxqoahq7QP5iX9ggin1z38kGxzFhOmKD1XnYbytwKfBatuJnH10lb9wGN+bs5AEQiBWeYPTG0rDi0AP",
+	"dSy489BOwZsCStlAuDZrhm9SFN8CcRKNiiBntvXXwiG/tutYecZmFQfTkvLW6bZNrc/pmggY5f6P8x2j",
+	"hZWSbh3rnqTlfvuOcDvuVv97c27tjn9V4OPY2t1x46Q3PTKItrbtsdFFFRgAdziAOZ2U93oA/8u8cK0D",
+	"cFNYi7y/wE7/r7PXP22w0xWjxXyJLDe6Tiw3MsOPprQCzqII7oqHQwQ7QcpbZRRkUOuMdY+FB7VQQeg8",
+	"PXxM8rhrAaiCA5G/Y7qa750Z0zRvBORdPqGxAZWW06n9uyHUjJI1o/NuoZbmeGZH+ReVa0Mq7p9Qzqnw",
+	"fg4+ZOhYtxax2kTCfTg6AMX5wHrs1cGnEDf7fBBXDCap6dLZCNbgoCrYkstfmWcQ8Uc3U1CqH/34au/4",
+	"WeLKG2lna/LUmTqDGiLIQbcWeGdBX3gEq8vUzuds5ZN2JNcfaOXzf8FKrx5PwkXo8+BzPhopKD/cHgFz",
+	"pWU1T1HwGThinWd2jA/eC0EH9+rff/2clvN2OIQI9BiKEXnbB7roGyvMPq9LHjaJGvB67OUIwaiDTx7p",
+	"nxefV+jnFvpSIbPaB0dOvtgZIk9KtucBrWBrJx8QINK6XMDd3v6JUxLjM9gTjqKAHYcMZYVrn7FbeJ9D",
+	"PohQbSBSsvlIgAmUIJcLpnVp/eoOUSeCyKwsQKVUHmnPSETrhczIWM6A3mRpgS25Irxgk6k0JHJCclUP",
+	"XXeyR94PPxBjQMVEnzmErm8kU0QKC1uH8hnSI3Yzkjuf6SMsCidCamTeQ1ZpykX0HiYKRfB580sXyITB",
+	"B8Iv7JqhDZS3UILyjlftkzPr0oULlTV3BmKzOF1Xihr2MxsIcCL/QPLQzCM/jaguoDyjYy0cBPwq3eAj",
+	"TykeEb00LjHI57/IYn5v9/csjORgOT43I2C2YfMX5yC+cRiG/bfKTi7oHP3K1wxK76FWeiPmYouVP6/k",
+	"EEgPW+IO57QsWUH4BHrzaFbOYzQBjNgFrCobPYMrfoLuBXD12zAqqoQeCVdNraOba0JvKBcD8ej5T3vH",
+	"uxhzAlBLOgRfxnDMhtZo0FTdov88hhGWLQQT7y/1kTi4ehk6+uFNA9GEzSR81Ez4zdA+UC65xrxpQm9Z",
+	"o+gnKnX3HMIolZCmWtg54PUfiPj+Z+BWGUpRgAOmddPDLc/axfaGTWDFNfyk3azI/EAQl9I+EFDeA082",
+	"2gGluQeOum3OgaN8Ia5hR09qnG7TT2Pqtu00FincAopvlZ+cV9LGZ4LkMnob3RI3sWlGW+Imfwmsw60C",
+	"4LROAOXObG5uc7DyDI06oOl9AiaL4RNdt4Qg5zBC1d3BgUhdwoYMxvr4pAVvN2LLV6GFIPiVCtDM16UC",
+	"m94yyf+VQ9VyhLkG1LElchdstiVivxxHeqFydGfTK3KUjkLOyCNIsHp8eJiRJiLbbkZmYz4cOw6kpBQu",
+	"McECnxLA/afETGcg4i0bwkMEFsisag7IdU3D8ISwUrGFi5ERWirZgH2C54zurektlsZE2rTiYsjcbSJn",
+	"SVMC9Xa7JYD0JCt20nmj05dSsNnWr2SEcvnAF9KBTK68j1FHAhUT2fYVXJiij2JbBTcivLtc0xEv2Z6N",
+	"5x98snWly1wdv3hahrqNmQudU3QdlWykjdGKLr0nu9YLkuxZmXaERBBwWzz2GGguffI424dxhZjt8QXu",
+	"gtj2lj39Xpu5RHDxsUMEs4A6D97YBzZZGLLR4HFoJtTOQhrKWmhI8vKJbRhlgAw76JGPSUyYQtcdpIb5",
+	"bJEI7AgdBID7sWUC+Ikrl3UJ48Hxy2rIerv18fjtGTo/+8GnACH9eX1hax3hTta6qoyW6h5nPkFgZ97I",
+	"fNJjLm65uDkhmANVsYlHd3XfZTZryDyBKXMuTcrmWO2T3LU+yo20BeVUNXK5IJHrls0ttIX5K04LlTNh",
+	"J4fG5BwbsjnrApOSDKNCagBaxYzZqVHB9gcCONhCf14nsC0MVQwNCOaiBCveqFEpsYp1+q89jt82xKp9",
+	"OxbVPLBY9UCKXVkDuF0P6CZ6UXAdDiq6Xj7c1U9iJgNcAUE23S0k1Y8d3aEk95jnhqK8Dgd4ah2e0tCh",
+	"BpOuLX1XjBb0umTo0/lhd5+8tTaEb1wBzz2CJOtrVqJr1bXWE7uo5ChJipCS7ZP9OGo+iGz0nfLhGhD0",
+	"T5MGHe7IhQ/ktKjtyeJePUc0uS2TAo4SnDwxr7Wnu0rYJkUkMIqF3uNNRuH8ShDlQuYXxUGBGR2n5WHn",
+	"Pt7frfVIUelb62H2HkIn2vxsNo//bSbrskSWbxBfkKmZgylGF2qMAcNTs5wISHQAsWVWMxAu1TVz1uJj",
+	"kvs++fkpoUNtjHb4uXK646hirJxnJPe1hXkUyYHyAl9gGNUnngxEyegHwyn0mE282ybRqt3m0GMnBZK7",
+	"Sj3wxDZcprquhDES8Hs0lQz/sK7bgYjgfa19DKzk6HA3KiwBjmOZmGOc2FHV2j/XpbWBD3f3yQWmzJHc",
+	"oX7lZEZvmRoIi1Rlm1kp2wdnt1syx5ft/iVzA9DsgSVzvzv+kJIZTZE7XPllkjl2RNlmJuvrwy0ekfQ9",
+	"/ZU75XZsGFgzOvKdSuDMNZteuyTSzKXpV1QUchKFVKi3/31Yw7u2uj1ap9ZXZX98XcrhrUKTwzuZMoct",
+	"+3HKq3koy7MbRm6YUYwHAvwQmIll/U6uYkRLQMwzpn+WgCq2t97YhIYRRhdUjkYQ2LWTjNwaJ+T48Mn+",
+	"QJyF0AoCpzn21AyumGE9u3Hjd7KxfXIJHvFi7lx9FqlqIAYCfBx53G3BbfCzw13UwDDxyTyi2l3fQslz",
+	"c1MwUH98+MQD3fjmlfIDqwbCZsFZu4VhVbm6RQ+w+Up4vgUlCxi/R9/7hFFh0+yaBQpKNi+z5kNWQOUK",
+	"A1zpgWgE8cx6QG2DdOYnh092MbBntzmzhIhEEMXGAHrGHa8LAjx6cmhoBLzLtmxPMIguDgR27tyTtfZE",
+	"YvRR52yFDs+U67RLErZo607JRhuQz5ZNb80NGdx5Cc5sJ1Mg2frgSrMlCpyNkFjzZ6418O2knh1dW8uP",
+	"HsSPidzEs5f7CNKnmX7s1lyaxjjBFhYlV7rZWNzLQRvLDpWrMdNGoAA6nTJaUSiKndIbp/79eXefvPI1",
+	"q6qe+Ovm6dkqM5TcQBXRaLRPwG9qnU8YheSjUYC4gQFSt8IsIXg11dppkr2zHs+xrPrrSGZstw2B+val",
+	"mY32xC1xPIQtM2viBnurYdJon7Jth28iz3HD9N9mlqhDnbC/wiwt85VUvg2Gke+gYFCCRfmg+lA1tDoR",
+	"4MtnhH0csqmVB7mWssz9awdCwQ2pGBSgX7MxF648JPK8caVqZqvNwUG4T3LooOAl+NPDjDy1UTbGwf52",
+	"uTS7znMNcUKzywPh3y7hg4B7n8MNdW89Pjz0v446+CjNaHEaulSABUYxKR7rg229rvdNXrOBoGLuPO37",
+	"BCseCj4EZ0tUe/zILwxrPXE+WRgMP8bRsIT0yfGxsdPg9LCZg7VIB+IoOzw89FMHnRGlMfafMHeVixrT",
+	"BRuoDaAwvaDDsT8IV3+76EHSpITUgBNXuWRoX1aFUdlAzRAZhBbM0WOGjuO1maUnpLmAIxA3iYH0BnMY",
+	"XCNXbd6vfXKmdcWva23Bu6/n1n0G/F/cYq13BXPNbMbU9RzUlIEwpulj8/IfX+09y4BJH9p/Hj/d9bvq",
+	"1t6s0JejwMRPHc4M135jwA9ojgu0IbOzVBQDkZsfXUlEED4hxjDMrXUAX6n/W0hhqKos7cZMSCF95K1D",
+	"RrwOHWP+yKP/Z8+jXz+L/l6caEkD2YPaBFHhrgmiVWRIyZWrKwdK/mF3H8VDSHmsRcGqlnVtrNrM36Eb",
+	"OlUZXiK8x+CTw0wa4qtXcu4gIXzRu6z4DRiQroydK5JD1GkOJiYz41tRJqDBLNqule0ud2rrn5q18EGr",
+	"vKZ6OPYGrIspDaUYlXyo832S298YRu6CZE5uOBjB3HYZiCETs4EAiXll2OaVWdgCGGJGcsMH7dtkWVzZ",
+	"f8a9E7Io3ua/QaRdY0WG9vQACTIQBZvqMTl6Fva+MwYXIm0ORkL0XK5LHEccCSMgjbCsblVDAcgVFVzz",
+	"31mRn7ou2IaZKrwJjRi7jrJK7Wf5+58v3r99++bd5YvnOZCe0d/PzL5iA9489tlHTSDA6w/PBJe/XWza",
+	"w4iBxYgPbzH4dwZjfaHoHw5uOy4m2OQvzaxtFmkRmTtBb2ohxhBs1JY5KU476HFQdx0Sl+85dBhi9o6J",
+	"bMc/+ZO8MRe3nNuWTdYH6K8PKL2566GZE4mskldE1BYKx6OQBHaaOXSnpqoHEcYxLQZC0Q+swICJPdFI",
+	"PkHkEQKKcOGeNB2KOE90W0FNSF0lLV+3b1u+Ue2OqA+dqNZsYJq4Tl2dSrd6WS7pLbOpxGNmfYpbvS5o",
+	"9Sx16liTFJ/MsLo4skapsze9AZoh7/F5mg1aXjAjrE3EFaEtK7Geung6NiIU7DQcRrslJBnJagK6g+3w",
+	"h1arnIkwBhi1SvOyxMJrTOg0Awa31Zzpk0aGnQJdCZswuNtZcsGcgQr3uDa28V18TdYcWNAUW45LeAqs",
+	"OngZdN3aOdkBKC2HsWheGMNI4qlaij06jDoZPz1c1RH4Ho2NB7AhQoPNpVYEUvJDGRA42hezH5befmf4",
+	"7wXDvztjsSwMG4DL1nbMJkn6RXjn1r2n26Qqv47VlBW28SESHYG6DB8L3lDf1zcisehsH9xKtdV31s1l",
+	"lRM32cU6PGDbGOBEdAtZseLE52VhLAatDF4W36lIMFqQT/QtHe2iYQqPoWjJHa3nfnysfLWTgrgCB7w0",
+	"nySSzD86JXQgctu4L+SFLrVnFtMdg0lDzuw04SilYIGKCHi6NZ+wbCBCmYP//sqDY9tcj33yi7UbUxO0",
+	"9EKo1ohEaqWrk7dWhRzWVQUVzpHQjL2QRu21W9QSzzbJ0zCGH1/tPdvd99NoGtNG7qL/IrKmwUM9EM6v",
+	"kZE89G7M42QfkOdsCjDCWODYcjuAJwKyh9DTkLW3zXsIXAnCQBhR7fG9v08amjCUZwZbUov9+y3+8QOr",
+	"xWF5HQktfhNtbWkoF7+ehxOwO3PqfU++5T6EUI8ebr6CzcKcjZwaM1oAg/u04/Acuwaxjx745+wYWyu9",
+	"BlqmcEdRXQjtLfsz815qP+ST3Z+ov4TXfdNS3reNWO6ANgt9KNmOSX8diuODpG92lgUGEW5BKJwkOo3z",
+	"hoxIWJb92Jk2tMDhB6IXiwe/4QJ3J32ZO7T82A5fj1qhbDn3BfuWpLmh2Z+vg3EvmyXkxdXVt8KuNVJN",
+	"34vZ5s+LJtjBJ/fhVdBZNqo88uJxeT72uz76NfPtbqtafKcwtAu44UZBBKxfB7APMVOjgjtGwJVNjfaQ",
+	"EQPBFqGPMR3OIiTrcUMTtjl3tgIy7EtU/5i41kwUD6axfZH84/4K24NWB0Fa473qMZqq2400lsy3CW6j",
+	"T59CXVox4cLmACrGFIE0lzNiWCO/ESSP2+Dl1qIbiOjjBaPuuDNb4BIWscLJBxXxsFxvD/vBujx+rfaG",
+	"/WjH9dBKTqCRJGzzkGBiYDSDUQieT6m75hS13V2ACfXdSXtof1+Xmuj61C5XE82ePYiaaAnKXSv89yqV",
+	"MKnWxaU17Y45efRoO5CNSlwD0j2+bYCxltttyLFsy966gYgSnxFcXoCTn/rb5zXIJ2TFjYtVRuwxlPYK",
+	"2LLXSGek6nYznRGHgY7DW1IaQ3/pBxYr2Ea5Q4kE/Crbx+nLKpFLZglKJFW3X7kSicdrtEgkozUuciwY",
+	"Dz4BGfeoncWORa6ENXOWHHaesbqeyqK6GlTKFmpkb2QoNHt7vvd9Rs6eJ/0DOBl/S76ymtX1t31ZtSoc",
+	"QkepKhTbrF+nmt64h7vpD1OeuskxrGcKmXU+RFXqWqJzIH6BKiPqS7Gc0hRhwcxkXTpTKSqHumalnFmN",
+	"PlHABbfy6ZKazC3LrS9iDa0i5oe0gd4xo9IYTmpmcs0yd7ZGla6F+8f9cf4Dz6TVwSds27YUe+ilBKxx",
+	"wC2gAZoSKgeVZV2YnLkATOkjRlUT2Q9axAvD0Z7v/RkkwveIWTQQuZ9drL5NGBXKKoBWWZhRRehwyAC3",
+	"wSVceMgF6BEGGRy2ArQDvP7Mjbaz1TIzqKHuojhbYv1giQY4HJrctm0fjwPBtj3hdvhqj2xzdyTnMLc4",
+	"O2GBkiFC6VucJ8n3QoOVDx20SsonFuUjI3Ld6MVZNNo3HcMIC1ltokZb/FDxjGhIm9bW5HzxqW9N9neG",
+	"NCAMwaNCG64VK0cZOQJRbsT60aErQKFiDu0EobSHVjes8qbq0WOSW6F6paW8gq8R0xaTyCBQDs1CoV8i",
+	"1SQ/MIPnrr7xlk01jmk0R/PHPsnPkUD2LiEczhHMATCNiZ5Pma+Ihh/71LuwCacYQpG1tk0f3SoVyWOK",
+	"k0PN9J7SFaOT3FZGY85oPJgtTZ5g/gYVscYD6RZ2dQMBy0Or6qCxBih1yo2MzPEn2OMJSLMF7IEFSNcl",
+	"FbcIHGgXAo1LZWl0o4oOzSrdFgoJ6YUnJD/IM5IPBua/+7mtBNrfz2N0rH1yOZMN6pzQOVYFeJvWzBNm",
+	"/B7K06nLWNGQ+M41dIAMr7jihbJNEsOHtmEL4Hlxbeu6obopt39fUZ07U9q1b/lODcSwlMNb8si3scrI",
+	"8RMylnWlPArnrqcAKG33zfTGtHDVV+CaP3uOiSJnKOwbhWvk6PDQznAgDDM9AVqBU45PFZI1riZUzPMG",
+	"+Z450z8gFURRvJu4is1Wj5wtAD2ntdlu90vgeav8qr9EnTXBpsUCZKiMc/Pq8mXa5tVNTTZb0v7o12Wa",
+	"9Z8O/tRk6r6d+DUXFhh5sZ3SKjX6aAtyZJl3JRD21x+oA0AUIDw0xvH2biJ7VmssB58afGCpRwZIPXrc",
+	"ajI5IHMHLhNQa7mGLtWIVeHBQ8G1IMp5uN7gjoheHDklBiJA49puFBZi4jQGXidrXkdcYuM6fn0IZagz",
+	"GkLYTO/oTJJH1E5qazVmDPpAC515JzSvIgEKPQ2vKzlTrCJqLGeA7wkJgHrMJicxKgow3kLORClpkVnY",
+	"kYFQgo9GLLQsUVQU1/Kj03WhjHYJEZAuGuiyp5ac6+G9sLfFPXUMOWIt53Q4ZnvnKPdX8Zfmw5+zHad/",
+	"POfK4QOtfEfiJ9GbLiz57b2VJR/O+76t/bPP2c5/7MXa0d6bqc/GXvbCjl9tmaE+t9RoeepDqvA9zEw/",
+	"hWUWZoSMslFMmQtb8AWQcdCCHaJVaQvzeRitT/A3cr47TBoYpks7gS97h30d0s+FxsDSNxaBddNfbeKG",
+	"bXwoCzc6uJSBu62GXN6+7SD2aUnFqrhQxT5w8B2CQJm2oU5DuMeYvOaFBGsRS6oZGoMUtEJeZP5d5NCC",
+	"KIX3QKxo18EAm/c0U+vvqn+8NUv96jQPhwkbO+NKKjZXN/IXl/QmtzUPoNO6Ib5Tvu8oMKtnwdZzZrM9",
+	"PxdXbx1CMgplt3U9snw1+lkK9hoDAdtkCTC7DiXCrK6lRJi9WyVY4Rl45eMU9VyAC9rtucXYeTXaMwve",
+	"gxXnmNFwp6EfwGlsiz02os7NnXB1Kv/EgRc0wF2PyGuXYoJlnobr2OQDFQ4AeJOj+6NTK5tt7M4jRwSU",
+	"AsE+6oGIG/QiQmp0i7j1Lcec68+7p8El5N6KgIL4bmFUAIKIh+zjlA01K67sMHkGPX0sjhF2HAeisfTi",
+	"01XsBPCOA/6jWbOEvhA2eOxmHkUj/c/jI80GQtRl6TESQ28w27cELr/dpzwjT46OA54iEiRRlAOMtdmA",
+	"H7DJAJT2yGo6poIVV3aLrio2UvlAYCZP7FLye4gVVxNa3TKLDYTaDUB/IKI9tq6aG4FjK9xhs6Neam1g",
+	"k0ZtFK7HjucXFqUCCTpVY6ntcTY8UOtKHHMsGzLGmCnef/zVTOqCfnjwrKFVfLgRfg0pRLJCXeIr5ZUX",
+	"zhG8Po9coo8dOCJdWnvvkKc93TZRbnO7hVdUo7dZQJrbKXiFrI7AFckHO4P68PDxEG4HL+Af7AQ/c8oa",
+	"fjjYydt6QwgcLFcclmQcGBvIEMe5W/NXq0q4GV7Y/e4Edrbfb1O18Lzq21Uv2nZEdH38Rw8b6sshVtHQ",
+	"MRwgEzrSfKgpI7liJYpwzT5ql9/jooHHT58hxpP54SH57//9XySnYjiW1dWokpOc4P0aCPeplhAjgTu0",
+	"GHcJQhIAq2P9B1KK2UdNtLxhRop72DsqPPLLSNbVCXlyfDwQuZPIAARxxT76/sVvz21hxseOSCM8coQ9",
+	"0FDVyC3TyAOUsNMwQn3XQKyUvMY4tJpNYGZCWsGgCbYQ7WYrAWnMisyBQM0rKgPD6CA2SHXaAaKMeaXG",
+	"zhDOEiJiRvdgRWbxcUAaDaVQ9YQV2BUuqHwDEUDOqJhjvgomCtvw3jIdxKzj8d00DmT3ESfdUgKXffuX",
+	"yT3uw4LPimJF7nGDgTb1joW05Dvw0PsMu/Ve+JLVbbyY7KsL250VBaHuvq4tOPqoXgd8MpXVBp2nV0qZ",
+	"91PMFzkkRUVHjql7SCLCC2VRkv5RFxYPCfNNoho4Vnhl78SrenlGclpWjBbzq2nFFMD9Acu3FQyQnJFX",
+	"7B8guXLf/wB6jJwCzx5RXgLrMnNz2QHYycAZmCAGEJ0CnwIdpKTwjM2RBYx9K8gE4eIDLXnhhEKYgQPl",
+	"Rrxc0G2oxhCZswBogb/zjkMn6HAeQRo5ObNCHJH7kkZuvEbkrM2/18u+RZpracNbZOKvkMa/DBPHwdfD",
+	"LAR6C0h4HWxuq6wHp+3urtWSfFbldnjRJ6e0rUgZOJeTKa3YHhXFnmKG6m1Nh3VYLfqdTs2N5UpFDdsd",
+	"GKAYlnXBMKzcT41rOFCeAIOY0HIkK6Mv8cIbh241jZuT8kOnQwF3vmYhHBBUpaWRt8vgzA1a4owqooyW",
+	"iOAhqeCb5UdLs4M2qcI083FuPofMY2flO4WYqXXNq00GSyfoI/Rc6GdPdhJQcF/a6Lbxmm2oPp8fJvlk",
+	"U01me6Fyx6SXlsVszm96C+M2TxkIa6Xb7qGuoNOZr3dlOUk7MxuIO7IcrKt5MOvsi1TY9LmqL8Ci/vZu",
+	"KvQ01S4VHMsotml9xBL/oKrF5nbI2lc9abScFYBcKoWXNJjn8pFClxD0QoZgFrZO8FE7V4+WOVQ4s+rv",
+	"FJlW3OxvwMRD/kEmsmAD8ejs+d4PuycE8gewIYlLevQumwhNL7aCeFGyHIwd24/waiSrKy6mtUbQczlj",
+	"ReQGKhV0yDUaBxMaIZPNen+rWc1OSX7LBaL4NUqaoMH2bMyH41Qcvb02y/CEvLJfXdmvgL00kZE6IJF+",
+	"gfTtFpCgw1lyA8oK2yhB8lGA1rVdyzJs6+HUBa5IJWssp2KzDHJLT4kaQ10hnKoxCImW0pbEt+YeOLbZ",
+	"7OSsB2Igzpr6CVcgBGDvlaYls61s3NJCKGEtCXH2fO9oNyN0IBoyoEMA7JM3MJjFu8b6Md/8xOXXgtvU",
+	"LNv8IyraOMXJAYFcjeqyBEt7wU03EJchJmzvTRxadoHiFh6BLdELdXEtTKuQ3xvq66Br8EBYwx/PPzO2",
+	"ia8WhZM2rHbGhD5d5qYMAwf0g0dYxA2+Vo6otbZqLBsI2Adi7o4rC0f00YoBPUNAAgqazcRdywCqbvfJ",
+	"a9sEAaLs8DkvbOMJtw1tJE3LDKBOxnADbLeKz+KB+Cfhn+hAAPI4SkrnqhYPJprf1eKhBXMoeEx6DbHt",
+	"zXpoDQ0h/apgk6mEVNN3lkBXyezUT+7dadpr3fskd17L3NV4+erMr7t2gYnIC+r7izflzro1nsu0E58H",
+	"2BmXftvMhI06lXDfpGW/Z2qZCwy/86N+0wWY8VJ64JC7RT8YWLTP8WxC/T5k9lcv2jv4ZOVnd/V6MlTY",
+	"NPMykrs3ph4CLcWO05n06E5z54GopruWHL9/GDgO74f/YnSy+j6bXfubdW2tTVbmM3aXyM+68+uyuS6o",
+	"63PttETY8kCZxGdWg37z9nzvB5uE2MxTNHqiTyEA7BKX4ZYMY9gg0cLt6J+CbXREl04IFnO6ubDZ5nRS",
+	"9hfKO/tKnQ9/lbbvi4zu3/1km6GysOeUhTtFO+sVgMBAujc1hT6QVhkhtCgqphRo5092Tx2UTsk88Tfs",
+	"asihPfOvjGxGS482ZLCIze9R9e9USaCYfot7dsGU2h5yaHOQ87HkQ/Z/MmLO+VgituQyBXdzeBwPzHtv",
+	"sOcX7o3ftNJqV7FaX3Ub+FDqqhsvWUu1HfzzXkghWIiQTygXeYNL4Y1xvjrA33D+OmRpURMScKXxgl2Z",
+	"3+REMFaouLNIQOv3PklMhAf0xWUNSmIm2J4ldrwyk3GYZYiIEbfaaLTDjJHMAgBnotXl5gCc3su4CoPz",
+	"Tkwdp7Rdhu44+RdJm3NL60pYdvhdXwNw54q5Gm3Xzvdbge/ctEHDClnV7NrhnDtbtFr6NIB4Ixr1ONim",
+	"SUV9nDILToQgcc46sQ63zPnEVW24ZIguRShv3OEBG43xePd0IKivc4LwVAs33jwG3WExEQ4DUo2WEobf",
+	"IoAQ4GQAh/HDyaqB/oMxAlaxU1LRGTq6mSgwIU8vlqf5AqRkEGG/Gd3AKim7vDqkCXr3fNgEYX1qsEXO",
+	"HgSXPqjZA7HNEIvNt7ZyY1IrDd30ewfg4L1CklqMuOBqzAoPUEfNLfUyrKM3iOv9HNIL3FMQ9Mih6zDO",
+	"CneK2nAIeYSpjiR3a9zdR0QuXrGFsBwBnHVXQIshy4FoqZ/xXDtjY2jc7JMzn9OfAISCBDeLh5jC5TC7",
+	"2YkJ48TikAooUmAe+M7DvuQTWbCyWd7gRfjpQKzTjpps1I26GW87sVllTfl8StJouQllphlec/BS6Uha",
+	"HEJaiKM1cSqF1c6iMFqIlbluYKuCZRgAx2eB+jkrCxWCaN2ki1hakIrHsaQRMF2mtAr+nyHk3XAlRbLr",
+	"dTHh+q1DMdqOdWpe/mV0mT+CWf+UwSxYQTvP456CV2mNCULDnQY/ZB+3MkzkDNJhoyJLxzVOgGdE8izA",
+	"eWRxToFP8ggZL5hlOxCPnv+EfDrCcHC6DHCTuG7dVoj7asyXEU/tzz1TgY1/h135amswcXodtgGc6Dar",
+	"LjHL4dstucT5d3SNw/vwhSI2fWyLs4U8sIxc1xoSWig0E7epT7quxEnj8lp9P4f2ZtAVFWIcrkUqpDcZ",
+	"XR78G+EaD0S4xxt0r4s6ZFVyBv2wKsOmhVfXuE/gMZxFSdDCQFMB9g34DDWgiuoxEw49wnMxMaSVoNr5",
+	"gnRbKzeqICwJqhmNRqOxbjForQPhXwdK0RDiN2dNp73lfUYRnNTDsXX82k11+xClQln1R/Hf0YtEcttX",
+	"PD/1NsxAQDVTZFtBZMrB5BlDyyhLT3cX87SURWps0MI62mBIElpfF2zB482oGghXJ2phKgxx+WN1haJr",
+	"ZlutUCCjY2tTQVqDJOsqkMBpiy0pkPjyP9TIP9TILamRNu9vQY3sIeTWVyIPsLf1l/a9gchhH3XICPZX",
+	"npGSKg35mfOMXLMxh0pSizpecsEyl1NNfbGkA2gwfBr3M/PNvoX0OcQAwd10kllgN1qWrII0hAxhaj0f",
+	"BofTRBZePIBrwslgRSopJ1acn6KoQmG5kKAtZ4IYzfnZrhOOiyxeE1rO6FwRrjJbQhs1LSr5LbO6NXjG",
+	"ThauOqI4gUsthCdg2m/fXFyS//5//z8kg7wlbVy3GK4WX+nZ+EBEuvuyTOOUmuHaB7WsiqwpjFGMZo0+",
+	"G1FJ8J0cMIuyA67CpXR2xNakx1lR8MBRHk5wdFogUH4PFda0FwIBKuONGLpFqMdbiR1XqaU5MmHMXC13",
+	"xgPhK/0sOgWexoYF/h3iaoHBVLabABQJhjIMi0eMQT4o+Wa0Kjmroov2yDcBCxvNRD3ZOfm7eduv2WID",
+	"yIcAEQCOaW19JgrHL3+z9LtdwQGOhAeUG0lwPWCo4IS2oQfkho79W1GKbNeFZGTDiHD8ZjFyYIlc+GIb",
+	"AhryPqjq5nXWnwEBIguibJv+gBmAAeeJFDeAfq1Y+cGYYlbztyB811zYDi++iIBXCuSCK1iAjbZ3Bvlx",
+	"tRAqSjqo75k9VgxmsnXu+AYI62thja+cYmFm1cn9vk7nyVsb28AJ81B/hXd32xzik7udSwv/oZszXFDf",
+	"dX9IxZCVJZCsjxsWEmxB8wikFGY+AouBRCtrsIuW67Zt7tFT18OR/DLmw7Gr9BmIIRXkmjnLN0AzuEuU",
+	"eXMd4ZROA9AA/AY7gGPjbljpqvtjxgFCe2Ee3/kS5PwuQqP8dggZZw3nYHfua/P8rX4YznxVw3rwYqHO",
+	"PRvLEo2iLMTpoyg6Ot9XXhDtrtd3qYsyEOmbspBu0E4y8K+1MVlvQQVDqJlMQFwuwUCkkgkAID4htrnr",
+	"1hNa70CAFhxVMxza6Jys8C4pvIvuOSiWd0V3AIIWZG78vLm75pKDcZI1hrzBR1PX3MPJubR2PTZ23iJ4",
+	"QMvV2KFt3EWMR2615XzIrLLFhbYkyWGAL1LP38n/4iL+b4b9+Qp+UPghE2YTRuhEuLxlYsP+EBX7IG8t",
+	"IKHtrILKK4QhEHLLkzS2Qbf4X5hKcdiRcnyJc/qmE45hDT2a6MNSHyrZWLuN9a1MhkOmOmPR0MC+u5n+",
+	"ZftUeWjlYe1otJfQAWBY/ikKDaOnXfx4tnf89JlH6PQkQc5Ibkg0hLbM3zDQQFyzUoob5WpEo478NpsO",
+	"kBlCK34X3Wh03hcYqRD2rSR6KS3LfZJDlz6XYDQQzQwjALesxa2QMxFPYEkH/yWN9c0EttWh2Lx7naDE",
+	"PaI8YgIdrm5Z83rzQAbdoQSY4t9MJ3t7bmtdpAbLPfgE/19lEL20rQ+JFDEbbTXoPvbt0PCly8qRkWsH",
+	"wlvVROQdcvmtF2WaUTbd2bW1ejNIo1S3ruBI6mrlibwKab8YIXD1Dljd+NEGgN15mDcuOw4c5rKuxNfY",
+	"TE7jvPrmeyO33uA86kost4ZeoDHgI0A25QEmGPW8cNH+LricGTxpvyQ4XTR3jixssTGuCnjtQGC/jABC",
+	"43wMmk9Yx/mmVGxR+OPdApevK/Fl+tCbNXVV1ZlTecCquhcAILEhsVoW4CAEl7UqsM9kPpOf26wdRa5r",
+	"XmroVIvf4jY1MHLgR3RKr3nJNWeKPHrzdu/oye4++Rkqo4S07B14+tHRbrJi/28R1OGWjtaXdHeAmQIk",
+	"jlHq7uVYGyfZfP//jI9zrjSbdB2mUe38UXod7B7rIH8J7/ymDRO/jtXGSdjGhzJQZvEm34uRYptvY1cD",
+	"LYMa71oh1IL/VrMMY+Yz7uJAQY2PgaOMqpVGXkJ13m/ulpi9f/+XUevD8pbo9H7nvhVdfhYd2nr6/PKh",
+	"7LvSSALVBz507ff3oy6XyOQWkXID+0FRYv0G/od2wos/fC8gvQRvsxNDvGpXn0evwurzxTedOSXXyDSq",
+	"fR9FfB9o0PFKnPRNo/7GaCtRXXGoo/OwQQ0Q4tTr3lpH8YixAuAlpFgAdIle48EtEyt0MX7MnZlIwKPy",
+	"Haq5ImabpxqT5Ny0bEL/4ute8pJhzMg+E59X1EQ2cdqYEuFygWlIiNESo1TUdm6z3d+u57brezQEOgE7",
+	"Xk6t8ksK32WbCr88l4oaXha19UwfaJQjHOdlR69wRlPiBe9qrID3plQow4+wntmw1l0k5UcPbQiwF7qL",
+	"jUMUvjSqvYxeOuZKy2puDMH/PwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

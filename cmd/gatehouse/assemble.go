@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -140,6 +141,7 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 			Waker:    news.hub,
 
 			AcknowledgeTimeout: cfg.AcknowledgeTimeout,
+			AttachmentExpiry:   cfg.AttachmentExpiry,
 		}),
 		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
@@ -196,8 +198,8 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Gatherer:   registry,
 		Contract:   contract,
 		Version:    gen.Version{Version: version, Commit: commit(), SchemaVersion: target, Capabilities: []string{}},
-		Limits:     limitsOf(cfg),
-		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
+		Limits:     limits(cfg),
+		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: domain.MaxAttachmentBytes},
 		History:    s.history,
 		Executions: s.executions,
 	}
@@ -225,11 +227,12 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 	return handlers.New(options)
 }
 
-// limitsOf are the settings that callers meet as limits (API-11).
-func limitsOf(cfg config.Settings) map[string]int64 {
+// limits are the settings that limit what callers do, by their names in /v1/limits.
+func limits(cfg config.Settings) map[string]int64 {
 	return map[string]int64{
 		"queue_capacity":              int64(cfg.QueueCapacity),
-		"acknowledge_timeout_seconds": int64(cfg.AcknowledgeTimeout.Seconds()),
+		"attachment_expiry_seconds":   int64(cfg.AttachmentExpiry / time.Second),
+		"acknowledge_timeout_seconds": int64(cfg.AcknowledgeTimeout / time.Second),
 	}
 }
 

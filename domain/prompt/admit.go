@@ -38,11 +38,16 @@ func (s *Service) AdmitPrompt(ctx context.Context, r Request) (Admitted, error) 
 //
 // Errors: [domain.ValidationError], [TooLargeError], [task.ErrNotFound],
 // [ConflictError], [task.ErrArchived], [session.ErrNotFound], [PrimaryChangedError],
-// [session.UnavailableError], [plan.CommentsChangedError], [ErrAttachmentNotFound].
+// [session.UnavailableError], [session.ErrReplaced], [QueueFullError],
+// [plan.CommentsChangedError], [ErrAttachmentNotFound], [ErrAttachmentClaimed].
 func (s *Service) admit(ctx context.Context, r Request) (Admitted, error) {
-	kind := r.Kind
 	a, notice, err := s.tryAdmit(ctx, r)
-	s.observer.Admitted(kind, outcomeOf(a, err))
+	return s.concluded(ctx, r.Kind, a, notice, err)
+}
+
+// concluded answers what became of an admission, and tells those who wait for it.
+func (s *Service) concluded(ctx context.Context, transport Kind, a Admitted, notice event.Notice, err error) (Admitted, error) {
+	s.observer.Admitted(transport, outcomeOf(a, err))
 	if err != nil {
 		return Admitted{}, fmt.Errorf("admit prompt: %w", err)
 	}
@@ -62,6 +67,7 @@ func (s *Service) tryAdmit(ctx context.Context, r Request) (a Admitted, n event.
 			a, n = replay(sc)
 			return nil, sc.Prior.checkReplay(r.fingerprint())
 		}
+		sc.Capacity = s.capacity
 		accepted, err := decide(r, sc, s.now())
 		if err != nil {
 			return nil, err
@@ -79,6 +85,8 @@ func (r Request) query() SceneQuery {
 		SessionID: r.SessionID,
 		ClientID:  r.ClientID,
 		Primary:   r.RequirePrimary,
+
+		AttachmentIDs: r.AttachmentIDs,
 	}
 }
 

@@ -9,7 +9,18 @@
 // refused one leaves no trace (AD-3). The client's id is remembered for as long as
 // the task lives, so that a retry is answered with what it did the first time
 // (AD-7). Both transports share the operation: [Service.AdmitPrompt] is the
-// direct one.
+// direct one, [Service.AdmitQueued] the queued one.
+//
+// A prompt may carry attachments. They are staged before it, and the transaction of
+// the one admission that gets them makes them its delivery's; what nobody claims
+// expires by the database's clock (AD-10). [Service.Run] sends one comment to the
+// primary session, on the transport that serves it soonest (AD-9).
+//
+// # Queue
+//
+// What a session is owed is its [Queue]. People change what waits in it: they edit,
+// remove, reorder and append. They change pending queued prompts only, and nothing
+// of what they do brings a comment back or makes an admission forgotten (DL-5).
 //
 // # Delivery
 //
@@ -51,5 +62,5 @@
 // # Locks
 //
 // Every transaction locks the task row first, then the session row, then plan and
-// comments, deliveries, turns, and messages.
+// comments, deliveries, attachments, turns, and messages.
 package prompt

@@ -22,6 +22,8 @@ type Service struct {
 	waker    Waker
 	recheck  time.Duration
 	overdue  time.Duration
+
+	attachmentExpiry time.Duration
 }
 
 // Config is what a [Service] works with.
@@ -38,6 +40,7 @@ type Config struct {
 	// AcknowledgeTimeout is how long after its attempt a delivery without an
 	// acknowledgement is given up (DL-3); 0 is [DefaultAcknowledgeTimeout].
 	AcknowledgeTimeout time.Duration
+	AttachmentExpiry   time.Duration // how long one stays that nobody claims (AD-10); 0 is [domain.DefaultAttachmentExpiry]
 }
 
 // NewService returns a Service on c.
@@ -57,6 +60,8 @@ func NewService(c Config) *Service {
 		waker:    c.Waker,
 		recheck:  cmp.Or(c.Recheck, DefaultRecheck),
 		overdue:  cmp.Or(c.AcknowledgeTimeout, DefaultAcknowledgeTimeout),
+
+		attachmentExpiry: cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
 	}
 }
 

@@ -132,6 +132,7 @@ func TestRefusals(t *testing.T) { // OP-2
 		{name: "ingestion below the rest", args: []string{"--max-ingest-body-bytes=1MiB"}, wants: []string{"max-ingest-body-bytes"}},
 		{name: "same address twice", args: []string{"--metrics-listen=127.0.0.1:8080"}, wants: []string{"metrics-listen"}},
 		{name: "traces to nowhere", args: []string{"--otlp-endpoint=localhost:4318"}, wants: []string{"otlp-endpoint"}},
+		{name: "no time for attachments", args: []string{"--attachment-expiry=999ms"}, wants: []string{"attachment-expiry"}},
 		{name: "no tools", args: []string{"--delegation-tools="}, wants: []string{"delegation-tools"}},
 	}
 	for _, tc := range tests {

@@ -26,6 +26,7 @@ type Settings struct {
 	AllowedHosts           []string      `name:"allowed-hosts" usage:"further names that a Host header may carry on a loopback address"`
 	CORSOrigins            []string      `name:"cors-origins" usage:"origins whose pages may call, each exactly scheme://host[:port]"`
 	QueueCapacity          int           `name:"queue-capacity" usage:"unfinished prompts that one session may have queued"`
+	AttachmentExpiry       time.Duration `name:"attachment-expiry" usage:"time that an attachment stays which no prompt takes"`
 	DelegationTools        []string      `name:"delegation-tools" usage:"names of the tools by which agents start subagents"`
 	AcknowledgeTimeout     time.Duration `name:"acknowledge-timeout" usage:"time that a runner has to acknowledge what it attempted; then the outcome is unknown"`
 	RecoveryInterval       time.Duration `name:"recovery-interval" usage:"time between two looks for deliveries that are overdue"`
@@ -50,6 +51,7 @@ func Defaults() Settings {
 		Migrate:                true,
 		Auth:                   "on",
 		QueueCapacity:          domain.DefaultCapacity,
+		AttachmentExpiry:       domain.DefaultAttachmentExpiry,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
 		AcknowledgeTimeout:     time.Hour,
 		RecoveryInterval:       5 * time.Second,
