@@ -66,7 +66,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 		return nil, err
 	}
 	loop := &recovery{
-		parts: []func(context.Context) error{services.prompts.Recover, services.prompts.Measure},
+		parts: []func(context.Context) error{services.prompts.Recover, services.prompts.Measure, services.expireAttachments},
 		every: env.settings.RecoveryInterval,
 		log:   log,
 	}
@@ -113,6 +113,12 @@ type services struct {
 	prompts    *prompt.Service
 	history    *history.Service
 	executions *subagent.Executions
+}
+
+// expireAttachments removes what nobody claimed in time (AD-10).
+func (s services) expireAttachments(ctx context.Context) error {
+	_, err := s.prompts.ExpireAttachments(ctx)
+	return err
 }
 
 func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, news news, log *slog.Logger) (services, error) {

@@ -183,6 +183,13 @@ var wakes = map[string]wake{
 	"a prompt arrives": {func(*testing.T, *awaitWorld) {}, func(t *testing.T, w *awaitWorld) {
 		w.admit(t, w.request("c1"))
 	}},
+	"a prompt is queued": {func(*testing.T, *awaitWorld) {}, func(t *testing.T, w *awaitWorld) {
+		w.enqueue(t, "q1")
+	}},
+	"a text is appended": {func(*testing.T, *awaitWorld) {}, func(t *testing.T, w *awaitWorld) {
+		_, _, err := w.prompts.Append(t.Context(), prompt.Addition{TaskID: w.taskID, SessionID: w.sessionID, Content: "go on"})
+		wantErr(t, err, nil)
+	}},
 	"a turn ends": {runningTurn, func(t *testing.T, w *awaitWorld) {
 		_, err := w.sessions.EndTurn(t.Context(), w.taskID, w.turn(t), session.TurnCompleted)
 		wantErr(t, err, nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -20,6 +21,7 @@ func Recovery(t *testing.T, open Open) {
 	promptCases(t, open, map[string]func(*testing.T, *promptWorld){
 		"DL-3 a reservation whose lease is over is pending again":   recoversLease,
 		"DL-3 nothing that is alive is touched":                     recoversNothing,
+		"DL-3 nothing that was found is moved unseen":               recoversUnderLock,
 		"DL-3 an attempt without acknowledgement is given up":       recoversAttempt,
 		"DL-3 a turn that has ended is none to end":                 recoversEndedTurn,
 		"DL-3 every overdue delivery in one pass":                   recoversAll,
@@ -162,6 +164,61 @@ func recoversNothing(t *testing.T, w *promptWorld) {
 	}
 }
 
+// rumour is a store that finds overdue what it was told of, as it may have been when
+// somebody else was about to change it.
+type rumour struct {
+	prompt.Store
+	found []prompt.Overdue
+}
+
+// Overdue implements prompt.Overseer.
+func (r rumour) Overdue(_ context.Context, state prompt.State, _ time.Time, _ *domain.Position, _ int) ([]prompt.Overdue, error) {
+	var of []prompt.Overdue
+	for _, o := range r.found {
+		if o.State == state {
+			of = append(of, o)
+		}
+	}
+	return of, nil
+}
+
+// recoversUnderLock has deliveries that have moved on since they were found.
+func recoversUnderLock(t *testing.T, w *promptWorld) {
+	of := func(r prompt.Reservation, state prompt.State) prompt.Overdue {
+		return prompt.Overdue{TaskID: w.taskID, DeliveryID: r.Delivery.ID, State: state, TokenHash: r.Delivery.TokenHash}
+	}
+	w.enqueue(t, "q1")
+	w.enqueue(t, "q2")
+	attempted := w.pass(t)
+	w.setState(t, w.sessionID, session.StateIdle)
+	alive := w.reserve(t)
+	w.sessionID = w.session(w.taskID, session.KindMain, nil).ID
+	w.enqueue(t, "q3")
+	released := w.reserve(t)
+	if _, err := w.prompts.Release(t.Context(), w.taskID, released.Delivery.ID, released.Token, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.sessionID = w.session(w.taskID, session.KindMain, nil).ID
+	w.enqueue(t, "q4")
+	again := w.reserve(t)
+	w.expire(t, again)
+	anothers := of(again, prompt.StateReserved)
+	anothers.TokenHash = alive.Delivery.TokenHash
+	gone := prompt.Overdue{TaskID: w.taskID, DeliveryID: domain.NewID(), State: prompt.StateReserved}
+	nowhere := prompt.Overdue{TaskID: domain.NewID(), DeliveryID: alive.Delivery.ID, State: prompt.StateAttempted}
+	w.notices.take()
+	before := w.state(t)
+	w.prompts = prompt.NewService(prompt.Config{
+		Store: rumour{w.store.Prompts(), []prompt.Overdue{
+			of(alive, prompt.StateReserved), of(attempted, prompt.StateReserved), of(attempted, prompt.StateAttempted),
+			of(released, prompt.StateReserved), of(released, prompt.StateAttempted), anothers, gone, nowhere,
+		}},
+		Now: w.clock, Announce: event.NewAnnouncer(w.notices, nil),
+	})
+	w.recover(t)
+	w.wantState(t, before)
+}
+
 func recoversAttempt(t *testing.T, w *promptWorld) {
 	c := w.counted()
 	w.admit(t, w.request("c1"))
@@ -268,6 +325,7 @@ func measures(t *testing.T, w *promptWorld) {
 	}
 	measured(0)
 	w.clock = func() time.Time { return time.Now().UTC().Add(-time.Hour).Truncate(time.Microsecond) }
+	c = w.counted()
 	for i := range 3 {
 		w.enqueue(t, clientID(i))
 	}
