@@ -40,7 +40,7 @@ func (e *postgresExchange) listen(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wait/2 + rand.N(wait/2)): //nolint:gosec // spreads load, guards nothing
+		case <-time.After(wait/2 + rand.N(wait/2)):
 		}
 		wait = min(2*wait, listenMost)
 	}

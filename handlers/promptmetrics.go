@@ -30,7 +30,7 @@ func NewPromptMetrics(reg prometheus.Registerer) (*PromptMetrics, error) {
 		}, []string{"outcome"}),
 		owedMetrics: newOwedMetrics(),
 	}
-	for _, c := range append(m.owedMetrics.all(), m.admissions, m.deliveries) {
+	for _, c := range append(m.all(), m.admissions, m.deliveries) {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics of prompts: %w", err)
 		}

@@ -55,7 +55,7 @@ func (r *recovery) run(ctx context.Context) {
 // pause is the time to the next pass, a little more or less, so that processes that
 // were started together do not look together for ever.
 func (r *recovery) pause() time.Duration {
-	return r.every - r.every/8 + rand.N(r.every/4+1) //nolint:gosec // spreads load, guards nothing
+	return r.every - r.every/8 + rand.N(r.every/4+1)
 }
 
 // pass does all of a pass. What fails is found again by the next one, so it is only

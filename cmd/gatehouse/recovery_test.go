@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,31 +19,31 @@ func newRecovery(do ...func(ctx context.Context) error) *recovery {
 
 func TestRecoveryGoesOn(t *testing.T) { // DL-3
 	synctest.Test(t, func(t *testing.T) {
-		passes, others := 0, 0
+		var passes, others atomic.Int64
 		r := newRecovery(
-			func(context.Context) error { passes++; return errors.New("broken") },
-			func(context.Context) error { others++; return nil },
+			func(context.Context) error { passes.Add(1); return errors.New("broken") },
+			func(context.Context) error { others.Add(1); return nil },
 		)
 		if err := r.alive(); !errors.Is(err, domain.ErrUnavailable) {
 			t.Errorf("before the first pass: %v", err)
 		}
 		r.start(t.Context())
-		if passes != 1 || others != 1 {
-			t.Errorf("%d and %d passes before it is ready", passes, others)
+		if passes.Load() != 1 || others.Load() != 1 {
+			t.Errorf("%d and %d passes before it is ready", passes.Load(), others.Load())
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if passes < 10 || passes > 15 || others != passes {
-			t.Errorf("%d and %d passes in a minute", passes, others)
+		if n := passes.Load(); n < 10 || n > 15 || others.Load() != n {
+			t.Errorf("%d and %d passes in a minute", n, others.Load())
 		}
 		if err := r.alive(); err != nil {
 			t.Error(err)
 		}
 		r.stop()
-		passes = 0
+		passes.Store(0)
 		time.Sleep(time.Hour)
-		if err := r.alive(); passes != 0 || !errors.Is(err, domain.ErrUnavailable) {
-			t.Errorf("%d passes after its end, and %v", passes, err)
+		if err := r.alive(); passes.Load() != 0 || !errors.Is(err, domain.ErrUnavailable) {
+			t.Errorf("%d passes after its end, and %v", passes.Load(), err)
 		}
 	})
 }

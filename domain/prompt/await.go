@@ -137,7 +137,7 @@ func (w waiting) run(ctx context.Context, patience time.Duration) (*Reservation,
 // sleep returns when it is time to look again, or false when there is no use in it. Of
 // many who began to wait together, not all look by themselves at once.
 func (w waiting) sleep(ctx context.Context, over <-chan time.Time) (goOn bool, err error) {
-	look := time.NewTimer(w.recheck - rand.N(w.recheck/4)) //nolint:gosec // spreads load, guards nothing
+	look := time.NewTimer(w.recheck - rand.N(w.recheck/4))
 	defer look.Stop()
 	select {
 	case <-ctx.Done():

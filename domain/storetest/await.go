@@ -125,10 +125,9 @@ func (w *awaitWorld) await(t *testing.T) <-chan awaited {
 	check := func(ctx context.Context) error {
 		select {
 		case w.woken <- struct{}{}:
-		case <-ctx.Done():
 		default:
 		}
-		return nil
+		return ctx.Err()
 	}
 	go func() {
 		r, err := w.waiter.Await(t.Context(), w.taskID, w.sessionID, nil, prompt.Wait{Seconds: new(60), Check: check})

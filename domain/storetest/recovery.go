@@ -41,7 +41,7 @@ type counter struct {
 }
 
 func newCounter() *counter {
-	return &counter{recovered: map[prompt.Recovery]int{}, delivered: map[prompt.Outcome]int{}}
+	return &counter{recovered: make(map[prompt.Recovery]int), delivered: make(map[prompt.Outcome]int)}
 }
 
 // Admitted implements prompt.Observer.
