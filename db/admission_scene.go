@@ -43,17 +43,18 @@ type sceneRead struct {
 	now         time.Time           // set with the first of them
 }
 
-// sceneStmts read into read.
-func (t *tx) sceneStmts(q prompt.SceneQuery, read *sceneRead) []stmt {
+// sceneStmts read into read. lock is that of the dialect, or empty for a look that
+// locks nothing.
+func (t *tx) sceneStmts(q prompt.SceneQuery, read *sceneRead, lock string) []stmt {
 	read.comments.TaskID = q.TaskID
 	ts, ses, primary := &read.task, &read.session, &read.primary
 	stmts := []stmt{
 		query(into(&ts.ID, &ts.Archived, &ts.PrimarySessionID, &ts.ChangeSeq),
-			lockTaskSQL+t.dialect.lock(), q.TaskID),
+			lockTaskSQL+lock, q.TaskID),
 		query(into(&read.priorID), priorSQL, q.TaskID, q.ClientID),
 		query(into(&ses.ID, &ses.TaskID, &ses.State, &ses.IncarnationID, &ses.LastMessageSeq, &ses.LastPosition,
 			&ses.QueueRevision, &ses.MessagesSeq, &read.unfinished),
-			lockSessionSQL+t.dialect.lock(), q.SessionID, q.TaskID),
+			lockSessionSQL+lock, q.SessionID, q.TaskID),
 		query(scanComments(&read.comments), commentsSQL, q.TaskID),
 	}
 	if q.Primary {

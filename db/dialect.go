@@ -22,6 +22,10 @@ type dialect interface {
 	// session takes a connection of p and prepares a transaction on it.
 	session(ctx context.Context, p *pool, kind txKind) (txSession, error)
 
+	// lease takes the lease of a task against other processes, on a connection
+	// of p, unless one of them holds it. The connection is nil where there are none.
+	lease(ctx context.Context, p *pool, taskID string) (c leaseConn, taken bool, err error)
+
 	// hasTable reports whether the schema holds the table.
 	hasTable(ctx context.Context, p *pool, table string) (bool, error)
 

@@ -25,6 +25,7 @@ import (
 // postgres is the dialect of PostgreSQL.
 type postgres struct {
 	config *pgx.ConnConfig // of connections outside of the pool
+	slots  chan struct{}   // one for every lease that may be held at once
 }
 
 func (postgres) name() string { return "postgres" }

@@ -65,11 +65,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err := firstStart(ctx, services.access, env); err != nil {
 		return nil, err
 	}
-	loop := &recovery{
-		parts: []func(context.Context) error{services.prompts.Recover, services.prompts.Measure, services.expireAttachments},
-		every: env.settings.RecoveryInterval,
-		log:   log,
-	}
+	loop := newRecovery(services.prompts, env.settings.RecoveryInterval, log)
 	ready := &readiness{store: store, recovery: loop}
 	api, err := newEdge(services, env, log, registry, ready)
 	if err != nil {
@@ -91,18 +87,6 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	}, nil
 }
 
-// news is how changes are told: to those who wait in this process, and to the other
-// processes on the database (EV-4).
-type news struct {
-	hub      *event.Hub
-	exchange *db.Exchange
-}
-
-func newNews(store *db.Store) news {
-	hub := event.NewHub()
-	return news{hub, store.Exchange(hub)}
-}
-
 // services is the domain on one store.
 type services struct {
 	access     *access.Service
@@ -115,12 +99,6 @@ type services struct {
 	executions *subagent.Executions
 }
 
-// expireAttachments removes what nobody claimed in time (AD-10).
-func (s services) expireAttachments(ctx context.Context) error {
-	_, err := s.prompts.ExpireAttachments(ctx)
-	return err
-}
-
 func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, news news, log *slog.Logger) (services, error) {
 	announce := event.NewAnnouncer(news.exchange, log)
 	observer, err := handlers.NewPromptMetrics(registry)
@@ -131,13 +109,17 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 	if err != nil {
 		return services{}, err
 	}
+	hook, lease, err := newHook(cfg, store, registry)
+	if err != nil {
+		return services{}, err
+	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	return services{
 		access:    access.NewService(store.Access(), domain.SystemClock),
 		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
 		sessions:  sessions,
 		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
-		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
+		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, lease).ObservedBy(comments),
 		prompts: prompt.NewService(prompt.Config{
 			Store:    store.Prompts(),
 			Now:      domain.SystemClock,
@@ -145,6 +127,8 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 			Observer: observer,
 			Capacity: int64(cfg.QueueCapacity),
 			Waker:    news.hub,
+			Hook:     hook,
+			Lease:    lease,
 
 			AcknowledgeTimeout: cfg.AcknowledgeTimeout,
 			AttachmentExpiry:   cfg.AttachmentExpiry,

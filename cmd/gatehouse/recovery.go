@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gatehouse/domain"
+	"gatehouse/domain/prompt"
 )
 
 // passPatience bounds each part of a pass of recovery. What it leaves, the next one finds.
@@ -25,6 +26,20 @@ type recovery struct {
 	ended   atomic.Pointer[time.Time] // when the last pass ended, with whatever result
 	running sync.WaitGroup
 	cancel  context.CancelFunc
+}
+
+// newRecovery is one on prompts. On its way it looks how much is owed (OP-8), and
+// removes the attachments that nobody claimed in time (AD-10).
+func newRecovery(prompts *prompt.Service, every time.Duration, log *slog.Logger) *recovery {
+	expire := func(ctx context.Context) error {
+		_, err := prompts.ExpireAttachments(ctx)
+		return err
+	}
+	return &recovery{
+		parts: []func(context.Context) error{prompts.Recover, prompts.Measure, expire},
+		every: every,
+		log:   log,
+	}
 }
 
 // start makes the first pass, which is over when it returns, and goes on in the

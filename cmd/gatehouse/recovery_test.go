@@ -12,15 +12,15 @@ import (
 	"gatehouse/domain"
 )
 
-// newRecovery makes passes of do, every 5 s.
-func newRecovery(do ...func(ctx context.Context) error) *recovery {
+// testRecovery makes passes of do, every 5 s.
+func testRecovery(do ...func(ctx context.Context) error) *recovery {
 	return &recovery{parts: do, every: 5 * time.Second, log: slog.New(slog.DiscardHandler)}
 }
 
 func TestRecoveryGoesOn(t *testing.T) { // DL-3
 	synctest.Test(t, func(t *testing.T) {
 		var passes, others atomic.Int64
-		r := newRecovery(
+		r := testRecovery(
 			func(context.Context) error { passes.Add(1); return errors.New("broken") },
 			func(context.Context) error { others.Add(1); return nil },
 		)
@@ -52,7 +52,7 @@ func TestRecoveryThatHangsIsNotAlive(t *testing.T) { // OP-14
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
 		first := true
-		r := newRecovery(func(context.Context) error {
+		r := testRecovery(func(context.Context) error {
 			if !first {
 				<-hang
 			}
@@ -84,7 +84,7 @@ func TestRecoveryThatHangsIsNotAlive(t *testing.T) { // OP-14
 func TestRecoveryStopsWithinAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var causes []error
-		r := newRecovery(func(ctx context.Context) error {
+		r := testRecovery(func(ctx context.Context) error {
 			<-ctx.Done()
 			causes = append(causes, ctx.Err())
 			return ctx.Err()

@@ -16,7 +16,7 @@ import (
 type Scene struct {
 	Task       task.Task
 	Prior      *Prior           // what the client id admitted before
-	Session    *session.Session // the one the request names; nil when the task has none such
+	Session    *session.Session // the one to get the prompt; nil when the task has none such
 	Primary    *session.Session // nil when the task has none, or [SceneQuery] did not ask
 	Unfinished int64            // deliveries of the session that are still owed
 	Capacity   int64            // how many it may be owed (AD-5), a setting of the service
@@ -82,9 +82,10 @@ func decide(r Request, sc Scene, now time.Time) (Acceptance, error) {
 	return accept(r, sc, comments, text, attached, now), nil
 }
 
-// checkPrimary is the primary guard (AD-4).
+// checkPrimary is the primary guard (AD-4). Who asks for the primary session gets no
+// other, whatever a hook put in its place.
 func checkPrimary(r Request, sc Scene) error {
-	if !r.RequirePrimary || sc.Primary != nil && sc.Primary.ID == r.SessionID {
+	if !r.RequirePrimary || sc.Primary != nil && sc.Primary.ID == r.SessionID && sc.Session.ID == r.SessionID {
 		return nil
 	}
 	if sc.Primary == nil {

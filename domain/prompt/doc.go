@@ -16,6 +16,10 @@
 // expires by the database's clock (AD-10). [Service.Run] sends one comment to the
 // primary session, on the transport that serves it soonest (AD-9).
 //
+// Where a [Hook] is configured, a direct prompt asks it before the transaction: replay,
+// task admission lease, replay again, preflight on a scene without locks, hook, and
+// then the transaction, which judges everything once more.
+//
 // # Queue
 //
 // What a session is owed is its [Queue]. People change what waits in it: they edit,
@@ -62,5 +66,6 @@
 // # Locks
 //
 // Every transaction locks the task row first, then the session row, then plan and
-// comments, deliveries, attachments, turns, and messages.
+// comments, deliveries, attachments, turns, and messages. The task admission lease,
+// which is no row lock, is taken before all of them.
 package prompt

@@ -20,6 +20,7 @@ var (
 	ErrDeliveryNotFound   = &domain.Error{Kind: domain.KindNotFound, Code: "delivery_not_found", Detail: "There is no such delivery."}
 	ErrLeaseLost          = &domain.Error{Kind: domain.KindConflict, Code: "lease_lost", Detail: "The reservation is not yours any more; reserve again."}
 	ErrAttempted          = &domain.Error{Kind: domain.KindConflict, Code: "delivery_attempted", Detail: "The delivery was attempted and is never sent again; acknowledge it."}
+	ErrHook               = domain.ErrUnavailable.With("The turn-start hook refused the prompt or could not be asked. Nothing was stored, and the id can be used again.")
 	ErrNotAttempted       = &domain.Error{Kind: domain.KindConflict, Code: "delivery_not_attempted", Detail: "Only an attempted delivery can be settled."}
 )
 

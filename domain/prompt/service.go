@@ -8,6 +8,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
 	"gatehouse/domain/task"
 )
 
@@ -22,6 +23,8 @@ type Service struct {
 	waker    Waker
 	recheck  time.Duration
 	overdue  time.Duration
+	hook     Hook
+	lease    plan.Lease
 
 	attachmentExpiry time.Duration
 }
@@ -31,8 +34,10 @@ type Config struct {
 	Store    Store
 	Now      domain.Clock
 	Announce *event.Announcer
-	Observer Observer // nil counts nothing
-	Capacity int64    // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+	Observer Observer   // nil counts nothing
+	Capacity int64      // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+	Hook     Hook       // asked before every direct prompt; nil for none
+	Lease    plan.Lease // under which it is asked, the one of the plan service; needed with a Hook only
 
 	Waker   Waker         // wakes reserves that wait (DL-13); nil: none is woken, all look by themselves
 	Recheck time.Duration // after which such a reserve looks by itself (EV-4); 0 is [DefaultRecheck]
@@ -60,6 +65,8 @@ func NewService(c Config) *Service {
 		waker:    c.Waker,
 		recheck:  cmp.Or(c.Recheck, DefaultRecheck),
 		overdue:  cmp.Or(c.AcknowledgeTimeout, DefaultAcknowledgeTimeout),
+		hook:     c.Hook,
+		lease:    c.Lease,
 
 		attachmentExpiry: cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
 	}

@@ -24,6 +24,10 @@ type Store interface {
 	// everything in one round trip and told everything in another.
 	Admit(ctx context.Context, q SceneQuery, decide func(Scene) (*Acceptance, error)) error
 
+	// Scene reads the scene of an admission without locks, in one consistent state, and
+	// waits for no transaction. A task that does not exist is [task.ErrNotFound].
+	Scene(ctx context.Context, q SceneQuery) (Scene, error)
+
 	// InTx runs fn in one read-write transaction about one task, committing if fn
 	// returns nil and rolling back otherwise. fn may run again: it leaves no mark
 	// but through tx.
@@ -73,7 +77,7 @@ type Overseer interface {
 // SceneQuery says what an admission has to look at.
 type SceneQuery struct {
 	TaskID    string
-	SessionID string
+	SessionID string // that is to get the prompt
 	ClientID  string
 	Primary   bool // the task's primary session
 

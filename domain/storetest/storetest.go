@@ -32,6 +32,7 @@ type Store interface {
 	History() history.Store
 	Executions() subagent.ExecutionStore
 	Lifecycle() lifecycle.Store
+	plan.Lease
 }
 
 // Open returns a store of its own for a test.

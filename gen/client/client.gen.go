@@ -3404,6 +3404,11 @@ type ClientInterface interface {
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
 	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
@@ -3427,6 +3432,11 @@ type ClientInterface interface {
 	// The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
+	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5241,6 +5251,11 @@ func (c *Client) CreateSession(ctx context.Context, taskID TaskID, body CreateSe
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
 //
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
@@ -5274,6 +5289,11 @@ func (c *Client) AdmitPromptWithBody(ctx context.Context, taskID TaskID, session
 // The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
+//
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10190,6 +10210,11 @@ type ClientWithResponsesInterface interface {
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
 	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
@@ -10213,6 +10238,11 @@ type ClientWithResponsesInterface interface {
 	// The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
+	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16008,6 +16038,11 @@ func (c *ClientWithResponses) CreateSessionWithResponse(ctx context.Context, tas
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
 //
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
@@ -16037,6 +16072,11 @@ func (c *ClientWithResponses) AdmitPromptWithBodyWithResponse(ctx context.Contex
 // The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
+//
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

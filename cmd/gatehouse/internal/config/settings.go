@@ -27,6 +27,9 @@ type Settings struct {
 	CORSOrigins            []string      `name:"cors-origins" usage:"origins whose pages may call, each exactly scheme://host[:port]"`
 	QueueCapacity          int           `name:"queue-capacity" usage:"unfinished prompts that one session may have queued"`
 	AttachmentExpiry       time.Duration `name:"attachment-expiry" usage:"time that an attachment stays which no prompt takes"`
+	HookURL                string        `name:"hook-url" usage:"URL that is asked before a direct prompt is admitted; empty: nobody" secret:"url"`
+	HookSecret             string        `name:"hook-secret" usage:"what the questions to hook-url are signed with: whsec_ and the base64 of 24 to 64 bytes" secret:"value"`
+	HookTimeout            time.Duration `name:"hook-timeout" usage:"time that hook-url has to answer, up to 10s"`
 	DelegationTools        []string      `name:"delegation-tools" usage:"names of the tools by which agents start subagents"`
 	AcknowledgeTimeout     time.Duration `name:"acknowledge-timeout" usage:"time that a runner has to acknowledge what it attempted; then the outcome is unknown"`
 	RecoveryInterval       time.Duration `name:"recovery-interval" usage:"time between two looks for deliveries that are overdue"`
@@ -52,6 +55,7 @@ func Defaults() Settings {
 		Auth:                   "on",
 		QueueCapacity:          domain.DefaultCapacity,
 		AttachmentExpiry:       domain.DefaultAttachmentExpiry,
+		HookTimeout:            5 * time.Second,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
 		AcknowledgeTimeout:     time.Hour,
 		RecoveryInterval:       5 * time.Second,
