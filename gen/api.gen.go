@@ -1816,6 +1816,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1831,6 +1848,9 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
 // ResolveRequest defines model for ResolveRequest.
@@ -2491,6 +2511,9 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
 // ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
 type ResolveDeliveryJSONRequestBody = ResolveRequest
 
@@ -2610,6 +2633,9 @@ type ServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// ResolveDelivery Settle an unknown outcome
 	// (POST /v1/deliveries/{delivery_id}/resolve)
 	ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error
@@ -2968,6 +2994,22 @@ func (w *ServerInterfaceWrapper) ReleaseDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReleaseDelivery(ctx, deliveryID)
+	return err
+}
+
+// RenewDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -4492,6 +4534,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/renew", wrapper.RenewDelivery, options.OperationMiddlewares["renewDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
@@ -5021,6 +5064,54 @@ type ReleaseDeliverydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReleaseDeliverydefaultApplicationProblemPlusJSONResponse) VisitReleaseDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *RenewDeliveryJSONRequestBody
+}
+
+type RenewDeliveryResponseObject interface {
+	VisitRenewDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RenewDelivery200JSONResponse Renewal
+
+func (response RenewDelivery200JSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RenewDeliverydefaultApplicationProblemPlusJSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8358,6 +8449,9 @@ type StrictServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx context.Context, request ReleaseDeliveryRequestObject) (ReleaseDeliveryResponseObject, error)
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx context.Context, request RenewDeliveryRequestObject) (RenewDeliveryResponseObject, error)
 	// ResolveDelivery Settle an unknown outcome
 	// (POST /v1/deliveries/{delivery_id}/resolve)
 	ResolveDelivery(ctx context.Context, request ResolveDeliveryRequestObject) (ResolveDeliveryResponseObject, error)
@@ -8882,6 +8976,54 @@ func (sh *strictHandler) ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID
 		return err
 	} else if validResponse, ok := response.(ReleaseDeliveryResponseObject); ok {
 		return validResponse.VisitReleaseDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RenewDelivery operation middleware
+func (sh *strictHandler) RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request RenewDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body RenewDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewDelivery(ctx.Request().Context(), request.(RenewDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RenewDeliveryResponseObject); ok {
+		return validResponse.VisitRenewDeliveryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -11097,118 +11239,118 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rchtJkib6KmE8a1ZiT/IqqbqKtGNrbEnVpZnSZUVqanYafZhBZICIZiIClZEpiCWT2fm777F2Hmye",
-	"5Fi4e1wSiAQSIEFJvfWnigISGTcPv/vnn3aGejLVSqja7Jx82hkLXogK/nzGh2Ox90yrutKl/aAQZljJ",
+	"7L3rchtJkib6KmE8a1ZiT/KqS1eRdmyNLam6NFMqaUVqanYafZhBZICIZiIClZEpiCWT2fm777F2Hmye",
+	"5Fi4e1wSiAQSIEFJvfWnigISGTcPv/vnn3aGejLVSqja7Jx82hkLXogK/nzOh2Ox91yrutKl/aAQZljJ",
 	"aS212jnZOStn/NawfFrJD7wW+f5OtlOJ3xpZiWLnpK4ake2Y4VhMuP2tUM1k5+RvO/T0zt+znfp2KnZO",
-	"dkxdSXW98/lztmPHEqreey7NVBuJA82Pm/O65sPxRKg6ZzNZj1k9FmwkS8EUn4iMScXOzp+9fMm4KjI2",
-	"G4tKsHrMayYN40rXY1HBQ+8vftr7gT1699Mz9v3x999nzP71w9EPf95dvpTueZ+LYVPJ+nbvrS7l8HZx",
-	"7v8mxNSw2ZjX4oOomJ4KZZis2ajSE1Y1Skl1zbi6rcdSXa87ixcX/HpxyPOaq8Kwka5YPZaGmZrX4pTV",
-	"ml0JZoSq2RUf3jAO8xjyiWCPzt6+3Pt+7U14WYjJVMM+vBPTkt/any3MxpIMHIY9NK7MTFSsElPBa3s4",
-	"TPCqlKJivJhIY6RW7NHZ871VJ0LEZT8OdHWldSm4grn9ooc8TU0XY8GmvB4zPYJzYTNu2LASvBYF7sQP",
-	"a+/EO1FXt3tno1pUiwP+ain2yfGPljrZ08PHGTNiqO0R1ZrNuKztaOHtI11NeL1zsiNV/f2THb86qWpx",
-	"LSoY79dff907a+qxULUc2svVMejhUcbGemYH4tHjuMzj4932yIvr+o89R+gXt1Ox9wbebro5g9JGydGo",
-	"J2egp9Oc4T/23onfGmHqvZdF+hBlYY8QSLzCRzOgsSEvS1F9Z5ieKcsMlKXzMS8YZx94aX+laAeerHnQ",
-	"n7OdKa/4RNTEMM8c0T4rpVD1y+fpmfoZ4ZS5CtRuJyDtc5Ykd7Idy9B2TnaG8L5LWaxJiB0k+EaVt0js",
-	"Y24YZ9dA7hXLjfgt91P4rRHVbZgDh3etS5pnnlenduOl3wD/WMcOhAfW34W/iJGuxOptMBM4mOXbcIUv",
-	"W3cfno25uhZL9gAF2BAe66IC+HL99T/TkxUHwIb4SNfA+O0GIzeV0QkCzJX4WF8O4dscr63lwteC4fbi",
-	"ffzz7j47Y1ccrmjGdAVXFQgGhDgrpb3k0rAnx8dd54WDrGBsz0UpP4jqdtkWFfRMxx65r9ffpOdyNEow",
-	"0V/HAhaJp27sEQmv7siK1eJjfcpyqUqpRI6cjV+BQH/088u9Y+RmqS0pYMB4Uv+tEqOdk53/6yDoggf4",
-	"rTmA6b3ShUAdQ9XLt+m3RjSCCfuY1b3kcAxq16rtgx+sv3cvPophY2ewbEqmueLXdl+Ee7pjEu7BS//g",
-	"+jN6OXrF6+E4zflzq6IFgi+5Ql3I6hxGCGXVUlMLDhPPxcepGNaiuPwgKisc8lgzg+mjsh4W8HK0h6Ov",
-	"muNrrUTHPM8UTfPUS0tTy7K0iqMqTBYrbtKwx4dP+kzLDthrbr/IiawTZ1mLiWFTUSGbcPyhg8JLeEk8",
-	"UCFGvCnrnZOnh9nOhH+UE6t0HB/af0mF/zpKcu5Xwhi+nHVP8JEOqqJv1yclGrljR+jbsClt4ql0owqT",
-	"99+htTblbcnVvyNVLs6MvsC9sUSewf0fygkvmWomV6Lq2Coi9HXVbVjq4jzw82h/niJFKyGBs4KuqHTF",
-	"ctiN3JLztfwgVNem4Z6md+3p6k07F6DjLWVVYpkaSN+uT0kX3NwsG7bm5qZjTPvVBgPqG7F0obV9IGNK",
-	"oyEI/2SyNqIcdU3EPrLBTJpq+USaqmu77VfrDvjZPmymWhkBFPm20lelmNg/h2g72T/5dFpKtEgPpvjE",
-	"v/zD4F3qJ5Xde2HEOQbORlyWTRWsGpYPdSGAvk3Nr0oBtqexNhpIaLv+yO8zZ76mpkFPH8SPdhiiy36+",
-	"8HzC0lv2+9azn2EvaIPAHBveKD0rRXEt6DHY+6IAxxIv31Z6Kqpa2pMa8dKIbGcafWQppuayTKlm6Eyy",
-	"r7dKl25qJutT8LFMhZ6WIArmSCPb0U1tlbiVChdpSm/o8c8Z0n7CgEE9ohJGVB+AmjLGS6MZ2Gr2OrFS",
-	"cJOazeeYqP9GA4QpBhtcX/1DDGs7CW/d2onMbxROue/S7OtILMKRlOWb0c7J35b/mATezue/ZwnVqq64",
-	"ws9YpWcZU01ZIruvwQEIrN5a+lzdsomuBCgP9il7IdzFXlh01enJcvq5RPXNmvB1LYpgwTi31bw7Cnde",
-	"GKvZRRy99z68f//yeccm0Osivwe4RNELqrzdZPfhmjjvtNKTab1vp2UUn5qxrvtPhSxLc+5+mZ4W2Y+G",
-	"cWPHvGW8Ep5G544KZBEY5EqD8tDjmOaI2VNjILJocdGZJql8OhWqOK953SwxyrzOB3QlZtY4BSqAX0dU",
-	"8PPLvR+BCpyXi1yL6WkEXnFGL3oVbkn7ysli1WVDOsl2jPitl5ci2zF+1cve29qh+b0HcWlH9G9LbrL3",
-	"5iwu7Oq2FiZlABhm5O/Ay3oshbb5kterlnMhkcfGBnzSeHMPoMk2LLmciCImYFkKyw1Qyl6LojXVpoGt",
-	"6aBkOvhs5+Petd5boAbxcSorYWg1CySpaNhre7EbVQpjLW682azmN8KEaWo1FMAAxty0JljwWuzVdjNW",
-	"zfJztgb1TUQh+SW+YMHUNI57FmJY8soyKqnYkCut5JCXVqBOkqIUNbRPi184dbXX7FK0G/RdGKO1gIyI",
-	"M5vz9kTE1jqr5aT/izQJ8pfW0G39sfQuhov02Q/Gq4qDiI28bB3+iDkXnP0B2Eqnjljg45Kben81Wcxv",
-	"JyygPYuOHRGTaX2vWsVlfwJ1Wv4mFLMoaZAg3DuXLHczjbS3IthX5UvNEH3VF3RlneB69u7F2cWL5zvZ",
-	"zqs3z1/+9BL+fP7ilxf44bsXr89evXieFGbd4ZAzxWQRqyvDsTbiFBiUvX9myocCLHhQC4JSNeV1LSr7",
-	"iv/nb2d7/8n3fj/c+3H/8mTv75+OsqPjHz7/txTbIH1lkdS4Go51dTmq9KSnrKRf1Lrn81e6uE1yrPUl",
-	"VX/atvrT5TqaQokOx1p8rJOTbabFmpP90OUl+qnSE3aUsX85gvMVBUY++wRTFpi2Wydt8/xKstb5xmeX",
-	"RS6nFhePFpq8IkhIz+Ana97hOVpr78qLQtbWiqTsB2Y1DTsI2HaHVs20tktPJahFo+1x/kohv3rMFcuj",
-	"KeU93+3oeVGojIQorvjw5tROfqJNzb5/wv5N/gW9PVclVzdJmf5wZL045wmvbkRBHnkIrBwxK+tZrdnx",
-	"0+/t9Fdz1LuR4hIye17x0WpJMe8FKuyvGEQ2MX7MbsS0Bk3wH01xbY2UW3K5sUdvn+0dPd49tUc0luqa",
-	"URTdLg2cRdZqtguwX1iNEgTMV8NDkRYWPl7Fzz53b/nLyVRXa/uL7I73V95ap/sZwhIv8XdHh4eL2txa",
-	"VD9HmoEqaY5/X7X0d8JAvGReUlbwef9FwuroZQkVNfY5rOdpmFuhm1f0yiVr7IipQJpM7sLdEBW4FB+H",
-	"QhSiyDHyBR+GqN1E1HB5jltGfsfVH+pG2f/XuuZlWlPCod+60NwaxJdmyGdrseD5iGPPe3k/lLkwOF34",
-	"Jcf4zg62JlucClVYDkenbA1Orpj4yIc1o5EXeVt/YbNs51bEhxZkiXvXsh1o1Jp0QrlEPuWox8F5/d2q",
-	"qyGKMadRaGHYlSj1DPV5nF9QAo7YK0uA1va5jbMVkoTYqTVaYf0hxBejkeYj6ZBSebSJSpnaoV6HEbhT",
-	"IiWunKc84xfQVJVdAIZKpWK6KkQFUdygkyL7USyXRb5In+6V68qeFEteU7uqxAe5RMM/9Bq+nSO6yDGl",
-	"BZWO3Z765l0cO8GnE7iNn3YWNi99tKqu+HCJKoC+kAW79s1UqLO3L1mhh82kTef09ra37x9Gq/13fObD",
-	"HNkOmhfFhTP65858bcNxmRvxtXfCy5oV9i5bUYG/eAg/YcmvRCLU9iKwi1YcJ8k1KvFB3/gdWVxf5gLP",
-	"9i1XulLsWuti89WZoZ6uDOedw0PdQbyLufB3xsxYzxQ4apOrnOnqBvwid/NzUsQP1zD3Vncc3a7N1man",
-	"7s3zyHk3Zyd4n+UaWiS9bbm/M6TJrsq7PV2ID854IKyVBz/UkyupRHEpVcq4ppjXlVRguJN3fsqrmulR",
-	"HO/CL6Si0OTzXyjZ/H6iBp2iGjfDOdkxTpBRcI5hqty1qA2TaeG8SWxlSSAdPJeNUpD1X4jC2tz2M4pF",
-	"x/tF1un+/bKeG6mKvgT4b/bZBT/zYqgqGY5uVC3LwMeI2u7nsCe6QP65cmOiNIR+Ud6FhISFIC8mRFAg",
-	"PGRdFJCvSovHiGivowMp7aywSqSyY1thZShcqSopDHiIj1CpWEcPsoZElypkdzZyHkRx/O4apQtM7xwK",
-	"NBq1Km9RqztllYA/rCIoPrrkXlnD7f9zxp7/snf0eDfDDB2hCqb0jF0H3fooxSa61SZINWjsZTV9opp0",
-	"hvgbxq+5tY6MCx1ayp1Jg5zq6PgeWZWfZtor2ppoao72Z9uf5dayNXjNKsHL8hbSMiSlY9RLMqjm7+Z5",
-	"TelTa+nJrehXQi1pKtBKGMeYFTM1r2pRLNzo+9nerzS4AOIhDgy30jDj0hw8sYgvBBkc8xLHrLOWKpRi",
-	"ex1hxXkFZP7+tK994PheEG8a9kioYYuWLlayAFED34KaBZeOcAr0BGF0zAKqWX7w4ejA7q45+ESb/Pkg",
-	"2pmDT7L4nLB57ydRZNNMhr4pCSmK6s4sWLbp/0ZqSnu5P+tZVF2BBZxQ2xn7IwtZocGJVBERUNIL6Ua8",
-	"jwyFODj/beYnzKs/aS2WOx3WcFmwKwEHoUekQ7uDMM0QvcmWOLks4Y9GQSLp0qN4J4wum7SyQeNPRWW0",
-	"wrRerKqjFztNukUR+F5RBGaxdPzzOl1XCrpsRH9YJBKPRF4vGMeI6gMMSQIF/44UxsCsLt2uRLQa+Jr9",
-	"lKuhKHEHC2mGvCq6yFmORq9IiUtdHnJHSYMBskc/u9ISt4Tz12dvz39+c7GT7bw9u3j280628/71+fu3",
-	"b9+8u+hIeQhVU1EKBdZqWZLTqmO7MVrCTfKcITpRiX+AmzzP2Gx824o6lFzdXFLswRV4SAVVri4E4f6J",
-	"obfoA1ksm1A6FiRXlOKKEIOk2vKW/5fqcJe4c9w+9AgwwaO9cxjhR0tTGLuTF+Pfpu9iuP0cd+CUsl0R",
-	"qKAyNatnOsRlJ/yWjXR1Leo5dhGSRXlZCV7cXk7tJVIYTFKjUg7RFYMkkTzBF5ir2Un9oOTpCoMgVPbG",
-	"IPe0NRM9mZaibjOucAWTA7u3pSpvweSfK89zxS/MivCJK2/igN6gjfDu8rEs0bJkOSikl05JMuK3nA2a",
-	"w8PHQyziZf/1v/73QOVCFe1noEByd3+gFoPYUP/nhPxqR5Cdy1wWdx9dYm5Gne5YSimtGmWgABbJiLNh",
-	"xc0YlvE4bQl2zDxSfOCIl7mCo7EfwgE85ZXd+mWOFcjUcHnXNTpxG1WwWrccLPiV3Zzv79H4o/mtf9b0",
-	"w1rr8nLIyzK5NNjzkT1hVoprPrxFWIKfX+493e3lM1m4CeuPsQERkUG4hsnWjz973uF49PqGrUbMmjtb",
-	"mcuThBepIn3gKfpOsI8sZkC0CL9nqUNeZCWtQ4mu+Urjzu/5ZlltLcaZTkJ4eniIpl/arbwhL70ji7m3",
-	"K+xCDGj6FsLesVoUp+zIGmRPj46XrN1Ra9LtZd8DfiKtS/e2JTs5n2CRpMYE5cEclhLGfdiDQSv4Zg1C",
-	"v4RN0nR68j+ntM3PcYleOs8zu4y1WM9Dc+2UWbK9amqWEwZVDmrXSCpexlogfYs22br64E9SlEVUD7tG",
-	"1o7VFzEvcVZp+190KVEdHeEX7abSIlJW3znUwGYgCsVHbhdizSrc5DxjOZme9k+7Cvv/ypqI8IHWl6VW",
-	"13nyHo/sGhdH/NfzN6/ZVFvBWSF7uBLXUpFvLD+wNpt9+QEUnMNfU16Pc6vy5VTtmh4wqqJc3DJrKQg1",
-	"RNgQ3dRW1aYUDGsOruYduJwM9zEMlqK+n2QpsHAgPRcysvUIlI6RtAcAualOoavEVFuxRSbQnHSxeu9l",
-	"Z0ATLWNnpue9FCb0Xt/vOwmhx0nBpYGnUGSxWUhVjkY+NLUKvwXhW+hHGkmgu7gRcBEI4aMU/APEpwym",
-	"/1oqiuBlFmNiMESj+AcuYa8uq6XejMiPkt9zWLeUSphLCCkvS3dR2t4+qOU2G2rBOJKV1PXWx2orL3eO",
-	"QbnbRzEofwUzJ2GNbqqhCMAUn7MdXRaXgJSQKuhz78iIt1FdUL/D1VVhRU7aqQ/xVCYpXkYTpzy/w57e",
-	"/mka8wZpEXx7/SYK77msq0YNOZ15Ijy8ao+SHN3+6vJGJHJ5X9v1ldKIAq7gD7vJ3+OBXa7pyKBftYCP",
-	"ug3IOkQvEVjvHmOsOJH1zQD6YR/eew6POt47r9WvqTQW81E6R8SZgxPxJxpdnbasiNn5gmTK5qSfo+JF",
-	"KuzmvnOsv80c5xnY3JakzqS93SmiS5NUS9ItVyNeqrVTu1M6BnChK12PmZGFMOBEs2pHo+RIioLBHjqf",
-	"PztDM2IiJleQsdoQagGlKqcchvOayQaKx/b0iqUyMOJEp6yxbMXlw92yIVdQKiBwE+aK2RcS2g/vQUw+",
-	"9HS6xdivLcmV+RT2J64OrJ986HW0nUIi5OK1xHKoS3vSUZW2yNE6vDFLPBILPoQFlpW6vD8LXuJqumxe",
-	"Z0jqmzTMa09T92dpap3KLR1zczlJgn0G5Zay7+xjqE0IhvHxqKZgSnBui0K95KZOu1epCJu4ZMaI0EMk",
-	"Q6ph2RQdtNup6fV3rdCuRAnkSf/KVQccKvhX8Mu2f0WXBUGonXbB6mzqPl5Tys9TSCyQ/HZlgQraK44O",
-	"bwlRveqyqM9YpWcEGhayO9sA5FE+XwmZrCmfhOf795BZa0e9pFHTarOeKXYF2YdWK6EqklZAzUvoEE8B",
-	"g89yEAMloWwiKioYtaygd3Zl5BRIUOM6qTc1L3i9EhXtlXvOEoouxern4azf2UctOXIla/n7Mtv4/b8c",
-	"Hh4eQgIi4PcMLVtW7UzpiFskGQUmp0FimmcWCvDgK2Hl3nzOaE9+sb7KXI+lurGk10dQrakmRz/oz8Eu",
-	"tC6f8bJMUUuUqXg/lkYfbYoIxKlT9xE7amvRELABUqUJxSmD/nxam7mgnoe0QH9PYlruTvGbYx8ppgiF",
-	"sqZbE+9VH7roDaQv4Q5ApspidRQAoFqus8yzCGm0zcRxMjsvjpzMynIyAtZ2JyIw+KL/b20fYu8Xbazg",
-	"d2rTkb4D4ZCwN14x6WJa37xrMdr2ef/iws7/c3oJ+9s2oABA0w1Te+GeSn6oJS/L28tGmWaK9sgyeDwq",
-	"dsK8L2e7QWFb+mw7HHPRSQbvXB9vXP/XJBx2S31yHR6r/kIOuRr6oBYFXcLyIt9R2m/kfTaxByl9XGs6",
-	"gdy6/t6DM99HZHiB23+zAeLWCS9aw+vraWv6NOfLn8kfF8ZNT3odu2fbds0ftsEftsEftsEXtA2WsAgE",
-	"gF0z72Vtb5bru6Da0EhPqTuBQ0paIT/9sCvX05Xk3tfh5wGNe1dmrgekNI8IvEpzCIBIS71eYZvXhJHp",
-	"snnOvLP8lfzLaU+8l7s7vtb0R82T1dFhCnLrq5NCMVdesu0bRAWi7EXps+/JVDMBxWd1GuMd2PrcLV/C",
-	"5e9La2rx8PkLZPd8yZXZJPuv363pyPRan8J6kgvpxpWYaLTI+6nGXRvzjujaBXsaA82AuDHS1JwQ0DCx",
-	"+dbUYpLMFoxPJnpXAHT3tAb1VLUcio73hG1bA7+HjSohGC4NdN8WjhrjJgLQ+NfzN68zVohpPWZH3++z",
-	"/NNn6scFzM8pcHZDsbYFe+BgaQuUnHEzUBDnnAEUSWUNNIXR5nUgg6Jv98yNnO7pKS53j3IPcbHUvyeB",
-	"KPSFVPg1U/u3VyeO8qRgtBEbl4yH+oCgsG1WcW0P6l2EsLXNA1sT+GsdjMBO0L9oV/xOrUgRibfEiove",
-	"LQTO5e+hiGyNE95kL++wORH8IaHNr7Eh9+GIWdjgb9YRY1dyzj+I+5LSr3h1U+iZytqohr2xNLuxDFvg",
-	"hYCM92NfiBddTcdciWIFYo7DKGQziP0S4jHktaPOJwpZkw5QwAz+vCmMzlIg23mwRdrr5PFVcsKrW+qb",
-	"9mys5XDdo2w7PuaFvDPdiEYt2ybyHOlqMbHhDi6F7syF9MI3qZJ499Mz9uOTp39m1FIs9P/CTF9SOsBM",
-	"zal24lIWebu1KBvqQkR9ekppalHYDUnE0YZ1k0rXXYqjC9BGOcKBXEI5Ba+gtmLmEIh0UxaEYNGHOfeI",
-	"VNGGPnPBqg48slbRBFxJapLGa1ZrVmhkY9hSHkMb++w1aHcrSyvQ+w7AT5dQV2G69i0Aj7oab4rTuCPU",
+	"dkxdSXW98/lztmPHEqreeyHNVBuJA82Pm/O65sPxRKg6ZzNZj1k9FmwkS8EUn4iMScXOzp+/esW4KjI2",
+	"G4tKsHrMayYN40rXY1HBQ+8vftz7nj169+Nz9uz42bOM2b++P/r+z7vLl9I973MxbCpZ3+691aUc3i7O",
+	"/d+EmBo2G/NafBAV01OhDJM1G1V6wqpGKamuGVe39Viq63Vn8fKCXy8OeV5zVRg20hWrx9IwU/NanLJa",
+	"syvBjFA1u+LDG8ZhHkM+EezR2dtXe8/W3oRXhZhMNezDOzEt+a392cJsLMnAYdhD48rMRMUqMRW8tofD",
+	"BK9KKSrGi4k0RmrFHp292Ft1IkRc9uNAV1dal4IrmNvPesjT1HQxFmzK6zHTIzgXNuOGDSvBa1HgTny/",
+	"9k68E3V1u3c2qkW1OOCvlmKfHP9gqZM9PXycMSOG2h5RrdmMy9qOFt4+0tWE1zsnO1LVz57s+NVJVYtr",
+	"UcF4v/76695ZU4+FquXQXq6OQQ+PMjbWMzsQjx7HZR4f77ZHXlzXf+w5Qr+4nYq9N/B2080ZlDZKjkY9",
+	"OQM9neYM/7H3TvzWCFPvvSrShygLe4RA4hU+mgGNDXlZiuo7w/RMWWagLJ2PecE4+8BL+ytFO/BkzYP+",
+	"nO1MecUnoiaGeeaI9nkphapfvUjP1M8Ip8xVoHY7AWmfsyS5k+1YhrZzsjOE913KYk1C7CDBN6q8RWIf",
+	"c8M4uwZyr1huxG+5n8Jvjahuwxw4vGtd0jzzvDq1G6/8BvjHOnYgPLD+LvxFjHQlVm+DmcDBLN+GK3zZ",
+	"uvvwfMzVtViyByjAhvBYFxXAl+uv/7merDgANsRHugbGbzcYuamMThBgrsTH+nII3+Z4bS0XvhYMtxfv",
+	"459399kZu+JwRTOmK7iqQDAgxFkp7SWXhj05Pu46LxxkBWN7IUr5QVS3y7aooGc69sh9vf4mvZCjUYKJ",
+	"/joWsEg8dWOPSHh1R1asFh/rU5ZLVUolcuRs/AoE+qOfXu0dIzdLbUkBA8aT+m+VGO2c7PxfB0EXPMBv",
+	"zQFM77UuBOoYql6+Tb81ohFM2Mes7iWHY1C7Vm0f/GD9vXv5UQwbO4NlUzLNFb+2+yLc0x2TcA9e+gfX",
+	"n9Gr0WteD8dpzp9bFS0QfMkV6kJW5zBCKKuWmlpwmHguPk7FsBbF5QdRWeGQx5oZTB+V9bCAV6M9HH3V",
+	"HH/RSnTM80zRNE+9tDS1LEurOKrCZLHiJg17fPikz7TsgL3m9rOcyDpxlrWYGDYVFbIJxx86KLyEl8QD",
+	"FWLEm7LeOXl6mO1M+Ec5sUrH8aH9l1T4r6Mk534tjOHLWfcEH+mgKvp2fVKikTt2hL4Nm9Imnko3qjB5",
+	"/x1aa1Pellz9O1Ll4szoC9wbS+QZ3P+hnPCSqWZyJaqOrSJCX1fdhqUuzgM/j/bnKVK0EhI4K+iKSlcs",
+	"h93ILTlfyw9CdW0a7ml6156u3rRzATreUlYllqmB9O36lHTBzc2yYWtubjrGtF9tMKC+EUsXWtsHMqY0",
+	"GoLwTyZrI8pR10TsIxvMpKmWT6SpurbbfrXugJ/tw2aqlRFAkW8rfVWKif1ziLaT/ZNPp6VEi/Rgik/8",
+	"yz8M3qV+Utm9F0acY+BsxGXZVMGqYflQFwLo29T8qhRgexpro4GEtuuP/D5z5mtqGvT0QfxohyG67OcL",
+	"zycsvWW/bz37GfaCNgjMseGN0rNSFNeCHoO9LwpwLPHybaWnoqqlPakRL43IdqbRR5Ziai7LlGqGziT7",
+	"eqt06aZmsj4FH8tU6GkJomCONLId3dRWiVupcJGm9IYe/5wh7ScMGNQjKmFE9QGoKWO8NJqBrWavEysF",
+	"N6nZfI6J+m80QJhisMH11T/EsLaT8Natncj8RuGU+y7Nvo7EIhxJWb4Z7Zz8bfmPSeDtfP57llCt6oor",
+	"/IxVepYx1ZQlsvsaHIDA6q2lz9Utm+hKgPJgn7IXwl3shUVXnZ4sp59LVN+sCV/XoggWjHNbzbujcOeF",
+	"sZpdxNF778P7969edGwCvS7ye4BLFL2gyttNdh+uifNOKz2Z1vt2WkbxqRnruv9UyLI05+6X6WmR/WgY",
+	"N3bMW8Yr4Wl07qhAFoFBrjQoDz2OaY6YPTUGIosWF51pksqnU6GK85rXzRKjzOt8QFdiZo1ToAL4dUQF",
+	"P73a+wGowHm5yLWYnkbgFWf0otfhlrSvnCxWXTakk2zHiN96eSmyHeNXvey9rR2a33sQl3ZE/7bkJntv",
+	"zuLCrm5rYVIGgGFG/g68rMdSaJsveb1qORcSeWxswCeNN/cAmmzDksuJKGIClqWw3ACl7LUoWlNtGtia",
+	"Dkqmg892Pu5d670FahAfp7IShlazQJKKhr22F7tRpTDW4sabzWp+I0yYplZDAQxgzE1rggWvxV5tN2PV",
+	"LD9na1DfRBSSX+ILFkxN47hnIYYlryyjkooNudJKDnlpBeokKUpRQ/u0+IVTV3vNLkW7Qd+FMVoLyIg4",
+	"szlvT0RsrbNaTvo/S5Mgf2kN3dYfS+9iuEif/WC8qjiI2MjL1uGPmHPB2R+ArXTqiAU+Lrmp91eTxfx2",
+	"wgLas+jYETGZ1veqVVz2J1Cn5W9CMYuSBgnCvXPJcjfTSHsrgn1VvtQM0Vd9QVfWCa7n716eXbx8sZPt",
+	"vH7z4tWPr+DPFy9/fokfvnv5y9nrly+Swqw7HHKmmCxidWU41kacAoOy989M+VCABQ9qQVCqpryuRWVf",
+	"8f/87WzvP/ne74d7P+xfnuz9/dNRdnT8/ef/lmIbpK8skhpXw7GuLkeVnvSUlfSLWvd8/koXt0mOtb6k",
+	"6k/bVn+6XEdTKNHhWIuPdXKyzbRYc7IfurxEP1Z6wo4y9i9HcL6iwMhnn2DKAtN266Rtnl9J1jrf+Oyy",
+	"yOXU4uLRQpNXBAnpOfxkzTs8R2vtXXlZyNpakZT9wKymYQcB2+7QqpnWdumpBLVotD3OXynkV4+5Ynk0",
+	"pbznux09LwqVkRDFFR/enNrJT7Sp2bMn7N/kX9Dbc1VydZOU6Q9H1otznvDqRhTkkYfAyhGzsp7Vmh0/",
+	"fWanv5qj3o0Ul5DZi4qPVkuKeS9QYX/FILKJ8WN2I6Y1aIL/aIpra6TcksuNPXr7fO/o8e6pPaKxVNeM",
+	"ouh2aeAsslazXYD9wmqUIGC+Gh6KtLDw8Sp+9rl7y19Nprpa219kd7y/8tY63c8QlniFvzs6PFzU5tai",
+	"+jnSDFRJc/z7qqW/EwbiJfOSsoLP+y8SVkcvS6iosc9hPU/D3ArdvKJXLlljR0wF0mRyF+6GqMCl+DgU",
+	"ohBFjpEv+DBE7Saihstz3DLyO67+UDfK/r/WNS/TmhIO/daF5tYgvjRDPluLBc9HHHvey/uhzIXB6cIv",
+	"OcZ3drA12eJUqMJyODpla3ByxcRHPqwZjbzI2/oLm2U7tyI+tCBL3LuW7UCj1qQTyiXyKUc9Ds7r71Zd",
+	"DVGMOY1CC8OuRKlnqM/j/IIScMReWwK0ts9tnK2QJMROrdEK6w8hvhiNNB9Jh5TKo01UytQO9TqMwJ0S",
+	"KXHlPOUZv4CmquwCMFQqFdNVISqI4gadFNmPYrks8kX6dK9cV/akWPKa2lUlPsglGv6h1/DtHNFFjikt",
+	"qHTs9tQ37+LYCT6dwG38tLOweemjVXXFh0tUAfSFLNi1b6ZCnb19xQo9bCZtOqe3t719/zBa7b/jMx/m",
+	"yHbQvCgunNE/d+ZrG47L3Ii/eCe8rFlh77IVFfiLh/ATlvxKJEJtLwO7aMVxklyjEh/0jd+RxfVlLvBs",
+	"33KlK8WutS42X50Z6unKcN45PNQdxLuYC39nzIz1TIGjNrnKma5uwC9yNz8nRfxwDXNvdcfR7dpsbXbq",
+	"3ryInHdzdoL3Wa6hRdLblvs7Q5rsqrzb04X44IwHwlp58EM9uZJKFJdSpYxrinldSQWGO3nnp7yqmR7F",
+	"8S78QioKTb74mZLN7ydq0CmqcTOckx3jBBkF5ximyl2L2jCZFs6bxFaWBNLBc9koBVn/hSiszW0/o1h0",
+	"vF9kne7fL+u5karoS4D/Zp9d8DMvhqqS4ehG1bIMfIyo7X4Oe6IL5J8rNyZKQ+gX5V1ISFgI8mJCBAXC",
+	"Q9ZFAfmqtHiMiPY6OpDSzgqrRCo7thVWhsKVqpLCgIf4CJWKdfQga0h0qUJ2ZyPnQRTH765RusD0zqFA",
+	"o1Gr8ha1ulNWCfjDKoLio0vulTXc/j9n7MXPe0ePdzPM0BGqYErP2HXQrY9SbKJbbYJUg8ZeVtMnqkln",
+	"iL9h/Jpb68i40KGl3Jk0yKmOju+RVflppr2irYmm5mh/tv1Zbi1bg9esErwsbyEtQ1I6Rr0kg2r+bp7X",
+	"lD61lp7cin4l1JKmAq2EcYxZMVPzqhbFwo2+n+39SoMLIB7iwHArDTMuzcETi/hCkMExL3HMOmupQim2",
+	"1xFWnFdA5u9P+9oHju8F8aZhj4QatmjpYiULEDXwLahZcOkIp0BPEEbHLKCa5Qcfjg7s7pqDT7TJnw+i",
+	"nTn4JIvPCZv3fhJFNs1k6JuSkKKo7syCZZv+b6SmtJf7k55F1RVYwAm1nbE/spAVGpxIFREBJb2QbsT7",
+	"yFCIg/PfZn7CvPqT1mK502ENlwW7EnAQekQ6tDsI0wzRm2yJk8sS/mgUJJIuPYp3wuiySSsbNP5UVEYr",
+	"TOvFqjp6sdOkWxSB7xVFYBZLxz+v03WloMtG9IdFIvFI5PWCcYyoPsCQJFDw70hhDMzq0u1KRKuBr9lP",
+	"uRqKEnewkGbIq6KLnOVo9JqUuNTlIXeUNBgge/STKy1xSzj/5ezt+U9vLnaynbdnF89/2sl23v9y/v7t",
+	"2zfvLjpSHkLVVJRCgbValuS06thujJZwkzxniE5U4h/gJs8zNhvftqIOJVc3lxR7cAUeUkGVqwtBuH9i",
+	"6C36QBbLJpSOBckVpbgixCCptrzl/6U63CXuHLcPPQJM8GjvHEb40dIUxu7kxfi36bsYbj/HHTilbFcE",
+	"KqhMzeqZDnHZCb9lI11di3qOXYRkUV5Wghe3l1N7iRQGk9SolEN0xSBJJE/wJeZqdlI/KHm6wiAIlb0x",
+	"yD1tzURPpqWo24wrXMHkwO5tqcpbMPnnyvNc8QuzInziyps4oDdoI7y7fCxLtCxZDgrppVOSjPgtZ4Pm",
+	"8PDxEIt42X/9r/89ULlQRfsZKJDc3R+oxSA21P85Ib/aEWTnMpfF3UeXmJtRpzuWUkqrRhkogEUy4mxY",
+	"cTOGZTxOW4IdM48UHzjiZa7gaOyHcABPeWW3fpljBTI1XN51jU7cRhWs1i0HC35lN+fZPRp/NL/1z5p+",
+	"WGtdXg55WSaXBns+sifMSnHNh7cIS/DTq72nu718Jgs3Yf0xNiAiMgjXMNn68WfPOxyPXt+w1YhZc2cr",
+	"c3mS8CJVpA88Rd8J9pHFDIgW4fcsdciLrKR1KNE1X2nc+T3fLKutxTjTSQhPDw/R9Eu7lTfkpXdkMfd2",
+	"hV2IAU3fQtg7VovilB1Zg+zp0fGStTtqTbq97HvAT6R16d62ZCfnEyyS1JigPJjDUsK4D3swaAXfrEHo",
+	"l7BJmk5P/ueUtvk5LtFL53lml7EW63lorp0yS7ZXTc1ywqDKQe0aScXLWAukb9EmW1cf/FGKsojqYdfI",
+	"2rH6IuYlzipt/4suJaqjI/yi3VRaRMrqO4ca2AxEofjI7UKsWYWbnGcsJ9PT/mlXYf9fWRMRPtD6stTq",
+	"Ok/e45Fd4+KI/3r+5hc21VZwVsgersS1VOQbyw+szWZffgAF5/DXlNfj3Kp8OVW7pgeMqigXt8xaCkIN",
+	"ETZEN7VVtSkFw5qDq3kHLifDfQyDpajvR1kKLBxIz4WMbD0CpWMk7QFAbqpT6Cox1VZskQk0J12s3nvZ",
+	"GdBEy9iZ6XkvhQm91/f7TkLocVJwaeApFFlsFlKVo5EPTa3Cb0H4FvqRRhLoLm4EXARC+CgF/wDxKYPp",
+	"v5aKIniZxZgYDNEo/oFL2KvLaqk3I/Kj5Pcc1i2lEuYSQsrL0l2UtrcParnNhlowjmQldb31sdrKy51j",
+	"UO72UQzKX8HMSVijm2ooAjDF52xHl8UlICWkCvrcOzLibVQX1O9wdVVYkZN26kM8lUmKl9HEKc/vsKe3",
+	"f5rGvEFaBN9ev4nCey7rqlFDTmeeCA+v2qMkR7e/urwRiVzeX+z6SmlEAVfw+93k7/HALtd0ZNCvWsBH",
+	"3QZkHaKXCKx3jzFWnMj6ZgD9sA/vPYdHHe+d1+rXVBqL+SidI+LMwYn4E42uTltWxOx8QTJlc9LPUfEi",
+	"FXZz3znW32aO8wxsbktSZ9Le7hTRpUmqJemWqxGv1Nqp3SkdA7jQla7HzMhCGHCiWbWjUXIkRcFgD53P",
+	"n52hGTERkyvIWG0ItYBSlVMOw3nNZAPFY3t6xVIZGHGiU9ZYtuLy4W7ZkCsoFRC4CXPF7AsJ7Yf3ICYf",
+	"ejrdYuzXluTKfAr7E1cH1k8+9DraTiERcvFaYjnUpT3pqEpb5Ggd3pglHokFH8ICy0pd3p8EL3E1XTav",
+	"MyT1TRrmtaep+5M0tU7llo65uZwkwT6DckvZd/Yx1CYEw/h4VFMwJTi3RaFeclOn3atUhE1cMmNE6CGS",
+	"IdWwbIoO2u3U9Pq7VmhXogTypH/lqgMOFfwr+GXbv6LLgiDUTrtgdTZ1H68p5ecpJBZIfruyQAXtFUeH",
+	"t4SoXndZ1Ges0jMCDQvZnW0A8iifr4RM1pRPwvP9e8istaNe0qhptVnPFLuC7EOrlVAVSSug5iV0iKeA",
+	"wWc5iIGSUDYRFRWMWlbQO7sycgokqHGd1JuaF7xeiYr22j1nCUWXYvXzcNbv7KOWHLmStfx9mW38/l8O",
+	"Dw8PIQER8HuGli2rdqZ0xC2SjAKT0yAxzTMLBXjwlbBybz5ntCe/WF9lrsdS3VjS6yOo1lSTox/052AX",
+	"WpfPeVmmqCXKVLwfS6OPNkUE4tSp+4gdtbVoCNgAqdKE4pRBfz6tzVxQz0NaoL8nMS13p/jNsY8UU4RC",
+	"WdOtifeqD130BtKXcAcgU2WxOgoAUC3XWeZZhDTaZuI4mZ0XR05mZTkZAWu7ExEYfNH/t7YPsfeLNlbw",
+	"O7XpSN+BcEjYG6+YdDGtb961GG37vH9xYef/Ob2E/W0bUACg6YapvXBPJT/Ukpfl7WWjTDNFe2QZPB4V",
+	"O2Hel7PdoLAtfbYdjrnoJIN3ro83rv9rEg67pT65Do9VfyGHXA19UIuCLmF5ke8o7TfyPpvYg5Q+rjWd",
+	"QG5df+/Bme8jMrzA7b/ZAHHrhBet4fX1tDV9mvPlz+SPC+OmJ72O3bNtu+YP2+AP2+AP2+AL2gZLWAQC",
+	"wK6Z97K2N8v1XVBtaKSn1J3AISWtkJ9+2JXr6Upy7+vw84DGvSsz1wNSmkcEXqU5BECkpV6vsM1rwsh0",
+	"2Txn3ln+Wv7ltCfey90dX2v6o+bJ6ugwBbn11UmhmCsv2fYNogJR9qL02fdkqpmA4rM6jfEObH3uli/h",
+	"8velNbV4+PwFsnu+5Mpskv3X79Z0ZHqtT2E9yYV040pMNFrk/VTjro15R3Ttgj2NgWZA3Bhpak4IaJjY",
+	"fGtqMUlmC8YnE70rALp7WoN6qloORcd7wratgd/DRpUQDJcGum8LR41xEwFo/Ov5m18yVohpPWZHz/ZZ",
+	"/ukz9eMC5ucUOLuhWNuCPXCwtAVKzrgZKIhzzgCKpLIGmsJo8zqQQdG3e+ZGTvf0FJe7R7mHuFjq35NA",
+	"FPpCKvyaqf3bqxNHeVIw2oiNS8ZDfUBQ2DaruLYH9S5C2Nrmga0J/LUORmAn6F+0K36nVqSIxFtixUXv",
+	"FgLn8vdQRLbGCW+yl3fYnAj+kNDm19iQ+3DELGzwN+uIsSs55x/EfUnp17y6KfRMZW1Uw95Ymt1Yhi3w",
+	"QkDG+6EvxIuupmOuRLECMcdhFLIZxH4J8Rjy2lHnE4WsSQcoYAZ/3hRGZymQ7TzYIu118vgqOeHVLfVN",
+	"ez7WcrjuUbYdH/NC3pluRKOWbRN5jnS1mNhwB5dCd+ZCeuGbVEm8+/E5++HJ0z8zaikW+n9hpi8pHWCm",
+	"5lQ7cSmLvN1alA11IaI+PaU0tSjshiTiaMO6SaXrLsXRBWijHOFALqGcgldQWzFzCES6KQtCsOjDnHtE",
+	"qmhDn7tgVQceWatoAq4kNUnjNas1KzSyMWwpj6GNffYLaHcrSyvQ+w7AT5dQV2G69i0Aj7oab4rTuCPU",
 	"rt0Dlr9gvRm8POqQ4O9th3Mr8HJRVbrqnA3AA0Dg8BILffKMCcB6cGQ2gqSRqAinpy0elQMlZlU6iOYe",
 	"fAfhnD9HnT3TawHwiMtRU5Z5til9GsbLUs96p3FNSdXul6oPinkCYA2mjwBBqKMSSQBiPeIrSLM0PWtl",
 	"q7MpctvLZSyT5jH35NyU8FvHXPvljN2tNHtuPh45q9+ek3yhgruuve9cs6yh4VMtNtn+sAjEYOk96f8B",
 	"j3fNFgm9fS7YmdnRyn5/hI33IeQecDaC/OhQbHjZgLadx00a0/Hbe8RVw+W7F0bJArQJcR3LNsklPQNP",
-	"Kji+/F304lR24o0aSSXN2OpsYijktDZEZLx3P5CtNPiLWRM9PUd4qfZ/HXelb8e/GEdgkfZ+vrh4y/CB",
+	"Kji+/F304lR24o0aSSXN2OpsYijktDZEZLx3P5CtNPiLWRM9PUd4qfZ/HXelb8e/GEdgkfZ+urh4y/CB",
 	"/TSYtKxL0QUqWUBa8ExXRYeTM1njnjeVOrnmtRjrxogTko0niEZiXwp/ibxHYyaq/Yc5RsX/HruNqjGj",
-	"G7hEh3yWLIGFvClsBQsLhugutY3NnMp3dRttonfA8dJSmiguaXwAsOJRE9cCifFKFgUgDCtdX4KK0EIZ",
+	"G7hEh3yeLIGFvClsBQsLhugutY3NnMp3dRttonfA8dJSmiguaXwAsOJRE9cCifFKFgUgDCtdX4KK0EIZ",
 	"jj/F1r6tT7i5aX3g7lProaZqfwBEGH/gQL5bHzqxH3+G7efjT3yHt/jDoJm1PvVYda2PXVFQaxxfDBN/",
 	"GsUy5t5Qj3UBH5HOER2710zgAHyWx2ULVW6sDdiDjRHFHMKgv6X+8/DPtKyDs7yc+zI6m4jXRZ+6UHhr",
 	"+yLwosDp/D/CePhvcKP6U4pgxMKxWePVD6zsns3iQaAN7mWpgVz90cYoZK3zjr8AUuTVcCw9dJk7beoB",
@@ -11218,245 +11360,251 @@ var swaggerSpec = []string{
 	"GhWWUwZk3HFcc42fZSUWeGg6YZFw0C0f+c7Mm1Vg6T/Z7Tl0usNJRMIpDeJ/OItk8WgibZQYpxSG4Nxc",
 	"2lLcyMRx14QLqam1ZZrdaVWubUo0EK8EG3NotKybjr0e8ikfyjpRR/0+OfkaUTTd9k74LbsSzApd2Oqn",
 	"fd2xViZJcT8AqSj+ujustMJWzi2Edh6AX/furnKfhVhzk45OIgunHfapk/LOSGBs1t8IZ7EN5ryqidbd",
-	"WeP9s541nO6w9y+sYrWVBAfaQiq8REwHItzZWJei2326XkDF1bbZhbSjKxu1hPLByYVZdO7hG8v81tw+",
-	"VGiTSs8L9LkSMyT0e3je7yay2xl3BdJ3UHPm1h/m1bnc4kEUvvvS3rbHHvrqbn9oXf/0WlckV9WQV9gN",
+	"WeP9s541nO6w9y+tYrWVBAfaQiq8REwHItzZWJei2326XkDF1bbZhbSjKxu1hPLByYVZdO7hG8v81tw+",
+	"VGiTSs9L9LkSMyT0e3je7yay2xl3BdJ3UHPm1h/m1bnc4kEUvvvS3rbHHvrqbn9oXf/0WlckV9WQV9gN",
 	"6L6Qe6JXIn+Lc1EnjamZqWVZsjH/IPa7NEB/DVLX+h36GVe040CocW/aI7nMHMPl5gaDh2CcOdhnYW1L",
-	"y77IeKsFbOwPu6eMs1pO0BvYlCXjhpVaXQ8U+q0xk6qQBTZICcVtSoTmZbLA4n7obQz0msLtiFDHKa9j",
+	"y77IeKsFbOz3u6eMs1pO0BvYlCXjhpVaXQ8U+q0xk6qQBTZICcVtSoTmZbLA4n7obQz0msLtiFDHKa9j",
 	"M4Tb7bWz8l6IO83Pg/Ld7S29W2ul83tdv4o7zeFb6bplmsnKdIw2q4WySH+F3CvgUhzfVzOjtdqBnc4B",
 	"tdu7PK0a1QFa9W20BPNtAu5Ehn80FvtmG4vN9Za4ExmQJn63d/zR6OxeG52Z2Bd67126nJhDH/P+t9he",
 	"7S7E+m30aHPRoTst9Y9Gb380evs/ptFbB+/s0mRbkq993+ZMlmzByEpK4LZ10GZWc+bLnAqXNloh1ksp",
-	"R2v6oTqxise3ZDVcyw9CsSs+vDkFq3Yq9LQUHcVwyX7Pb1zypt03sFR6pITAq9LL9a9ZTPsvoh7MfUMQ",
-	"GClvdwrvxwDxri4wwH9tCoIOAwla6uGN7w7Fa37FrRR48xYa2XTv2tsKStPmdu4UFQ4X38VqxdXb6fcl",
-	"tMFeWHb3Zm9IWziCEUOtUi7Ox4fz3iSfy/qYSp7xX0dJZpaaqy4/bHwP4m5zfUgn6k+XKER2XyU3VZel",
-	"vU+bzdSywXR19oXvtdXCuLYa5nLw0KOV0sIPunw96XryTgCgn/WMTbi6DYCRs/4VSvcAS3nCGkWZN5uI",
-	"0AAcs7Te/B3kNi3synIcw1ct+MHgm5hrUXVvMDNAN24719z9Po//MyPTmz6UDa3/TN/gdB/9GOjKK8eu",
-	"p9yyyfi+cxH+pYwa9/ScXWNEdRm14egnLD2Kw2pUfj0VCtDaotIk8K9Dk0HUzUNnwR7JswtNPhyxR4Q8",
-	"t64WvGrY3KAJL4eSWgkzCKeXrl2MIX0XPRPrVTYi8/nqgXE7qh07YG0797Oj7WPo8eOg/CGEUkEVT5zC",
-	"Qz4LQ20W4Se6Cj2CVnUGSmUFng91skMYK8UHUZ5iRGisy8KQPwn8QUDi0jX6OWw1ZyV0AXQXU5Jpupfu",
-	"uVDFaz3bTNFYEpkHHxjF5SmrxQVPo6ApNlma0/HuFMr2qQir0oTy9gN5O1No/eQISg6tmlRw8Kw0mkQz",
-	"NRfF7pWzsRyOoXwKQoJ2g2o93Sx/pWvlqatwLlT9Ws++UusIqyfACslP2T+2byth/0cXXLE3/k4WVHrH",
-	"TRquYM2eJNtLDdwilsVipH/ueihwfkLEGktxsZjSnhT6xn9M93XpE0yinXexpG6jALvjEmkB+/f9dJx9",
-	"AKzX2Qan7LCvcEs13Ul0Tu1sTTrhUoUyrftyOT5cJuUmGdjr+nLT5UsvQsR24ZjuwQcbig4cTuoGnXKC",
-	"c5W8rakGqu0eqFQHNTd8UD2jnNK5y9fSZxfTUteAYXEQBF+mM+r9RpznmMTGfY07qLDfkhaJqQufKt3k",
-	"ZI62YN1LDu7faF8S0eWg7kpjWdBp4In1TEP6FOIZk2oSCuGkiowh+6csxKUl8A7t09wXQIsTsN8sLgst",
-	"YJME460pBZsx7s3vwOfufXlndYF17ROnEj9EqmGwFpYto8P+pDa0/tq5HrTh2o0rIdINaIlnuybXKPGD",
-	"7SkLFBVc1gCzoatLqaZNvVnD2ghSeQnSOakM0ix2xYNmY1G73e9albSvzl6+3sl2zt//5eyvL15fJKdw",
-	"YbnJoh7tqhGTLhEqJE3qfU7N0RMCK2krPJZ52UljBoY1uF/8+15v1WeTJLBocndSZ9bo5d0D5uL1thEr",
-	"PN+4V71sw+od2a7MRj2NtK54X7KdqAw2sY0t0ltPv7J0vpFytZSCzlqgjX0T8++sAa3s0H4PZ4ZDd23l",
-	"fSgZwHq+WQ3Dzn4j9WIpa12D2tIpARsSTErIwvVfeNW7n56xx48f/5ix9xfPMjaRw0pTzDlj+X/m6EKd",
-	"Y+lxbtSiCHJOprlCr7WZfdtr1sVwZc0KLQzU2OEvOqd6n72i+VWqsGYtEVSJD/rG70hyfRSvlIZda11s",
-	"vjDjvOhLdVV46N4EBI65IChw5+a4fXTUrX1J3lRLXxvx/jZB9SHBjmNeUNdX5vY88AHgcJ27dy/sHq75",
-	"t8vvHYz4uuz+upmk48QX4mMdt37twvlM6Y9vpvy3RlBbq1FP8HTFJxu7U0wzsdpYQqNMXWUYKYsWn9zR",
-	"pkqwfWhB0IPFuZSMbTNuH4i69EmM3caa0RMBaQ4zjlU3UUWhqfUUa8r4jQj1a1ZLhMz0kIy+pMqvf7Ny",
-	"zK9dg3X1ck/YMyPfxOr2IuQ+Te1ga4JZOPQuOtmIfa/BC5OD3gvXs0T+7TK9ptrIh9aLll74dJpEX2bR",
-	"OZ8VTh8ICDuPDy9LdtXUIaMg7fRJ5Rb0duIADSXyDeznGSv1TFRsyA1gvlG3i6SOTOZ+P/N+ETExmVIc",
-	"fGDUIw94j+VSUNNm+U68D1eNuY3Sr4N/085LVBO7b94IT+/Gv4c8+jl1nk/5lSxl0q52RXnS8sPqA+yY",
-	"YoVmV+JWUxkuplpWmH29Hv4seqO6S5+kL5y5amRZUyGJrlhOWeQdqJJAyMvRIpSYCVOzibyufNFodw7c",
-	"ossrevnyKx3j3MNqF+aXtc8gdb9+dXrkfZhj/YWVU0z6axYrAOv9OjaSG2k9qW1DZ6xR8rdGrI4cwduW",
-	"TvI+5Ew4uW9U2ICWM2wqWd+e2zVRowXBK1Gl2Cukptj5/tVBYobkLULMtgyXvX/3y767C6BV4Rv9+OO6",
-	"nu58/gya3ihR9B1ej0KFXYl6JoQi4w00uqGGeBDmLJ7AFRdiivrfSIjiig9v3POzStbCbihX+IPvDIBN",
-	"ZFCeXZuBwvpow4zGWAimb1CJDKsEH46F8T9n4iMf1uUtpIBhsWMYvBJDXUHO3cxVPeMkHbiBrAbKZ1si",
-	"7EGhZ8qVQ49k6ZDaXeL2QA3UhWXUhR6Ccu8CE0Ot6ooP61MKUwAbt8NAp3eobQLpey2UqDggvld6wmS9",
-	"z14WQtVyJK1oNM1wzLhhcJZQCMmqphRmoFyekjDyWsE89tif/vSTriZ/+hNJ1Ax/tnsCLXMsAeRG8Rtx",
-	"aQVwnrH3Fz/t/bDPLIfCmJ3zZtlH3188Q2yJ2KeFWN3/me+zN0rAWweKEfbwFJomgkob7LgfrB1HiTeF",
-	"sDe1csgej4/hOwR395nKdhpSXYNefMqudD2Gj4yoa6muze6+HfCMgVnh8iWtKMemQGNuWNFMSwBGdfjt",
-	"GasrLktLk8SspALwRtwAy7um3F5PZpqq0te8FsaKO/tmmIcdshBiCg2VuWLfP7HfPTk8ZPkCPGt+CqlG",
-	"bmozUZZ7+ASoXrNKq2v49fFxCusdtxxo3I7qIN/t0SFsfL7P3qMUDh0GVMFIMrPfGkAt4hWfiNr1PAIi",
-	"oleZffYS5Sl+B/eFaWQQ9fdPaH/9upgskHNMeT12xP3k8Ak2GzbsRip7CyztYe9yR32Pd+H9sOP2Ydpr",
-	"yHAy8oPIEIik8OC/DFVWVUR4uPlfX1ywgw9HB4CTaRf/GvEHmDR2or4Hsb2iI3t5qCmoNIxgWOH99jRa",
-	"HMcO45uGXt2y9//y008/PffPEgeAZ2l1PyFar1/fk11/ZeImEAZPkDu433yoC5HvM4STolbcrqi8jdWd",
-	"RTXP38Hy7Ik6L+3EGh72N3872/tPvvf74d6P+5d7f/90lB0d//A5p1lCu2U3xae7J8AYIfZC5GLndWtC",
-	"6ckpy638yuMda1QpjIlaIDh4GLsif9gmnPWfcS+ivlv4EOob/rEfdt0GHB8eUX/oX/QQLgDdG9q8CN+E",
-	"uP5HO15ommEsJ6QaUG9HHB8e2l0DGUT17wRXkeEvMRXQ/ezJ4Y80z7PhUBg/zeNDS03wF+wgQyFJMtay",
-	"GDtT8BEC4HpjRJUzRJ5G2yr+N+RH56cs/7jn4ar34Me5naxl6bjVVpO3a4k6x3NzAzky+8xaBLC7JQA/",
-	"NrWRBVYhwKy+M8w7PZnPKxUFwM+PHEqP0rUdEvYSMXpKORTKiKDm7ZxNrUBlv+AX7Hj/cCfbaaqSdANz",
-	"cnAwm832OTy2r6vrA3qHOfjl5bMXr89f7NnfhOBLUBmi6tiTncP9I3xMT4XiU7lzsvN4/3D/MTXeBnXn",
-	"YCx4WY9/t39fi1Tus2K8lBz4S35gzbPfc0jYPXoCao8oAOQcDw5lIpqZfotfFjsn9t0/w0hYXzvVdjl2",
-	"tOPDwzmQPT5F4SK1OvgHGZqodK5SSWkE0K3mYUZcf4BCjDgVsaVe5ed24Pt4RHrizsnf/h55JndeGmoP",
-	"oS1x2436IP47ewQbtgupgdcG/Au+KeAChe6c7Cit0CWB29t5FKhj1roBJrWQQb32gfwiPwgljPnnP5IN",
-	"jmIi6koOTedhvK3ApyEagz5x8dFVzsNh/GDPQjOIzpDyBqc31JYXgR7qWHDnoZ2CNwWUsoFyfSwt3+Qo",
-	"vhUC0VoVQc+ot+LCIb+idaw8Y7uKg2nJ5dzpzptan9PVXTDK/R/nO8ELkpJuHeueJHG/fUe4HXer/715",
-	"RnbHvxrwcWzt7rhx0pseGURb2/bY6OIGDIA7HMAtn5T3egD/075wrQNwU1iLvL/ATv/Ps1e/bLDTleDF",
-	"7RJZbnWdWG5klh9NeQWcxTDcFY83C3aC1jfGKsig1lnrHks7GmWC0Hl6+JjlcVsYUAUHKn8n6up278ya",
-	"pnkrV8ClOlob0NR6OqW/W0LNKlkzftst1NIcz+6o/KJybcjV/RPKM668n0MOBTrWySI2m0i4D0cHoDgf",
-	"kMfeHHwK0bTPB3Htc5KaLpyNQAYHN8GWXP7KPINkBHQzBaX60c8v946/T1x5K+2outicmTOohoQsf7LA",
-	"OxOBwyNYJ2t2Pmcrn6SRXAO2lc//BWtWezwJF6HPg8/laGQgc3l7BCxNravbFAWfgSPWeWbH+OC9EHRw",
-	"r/7t75/Tcp6GQwxWD1IbkTc90EXfWCv7eV3yoPxuyBenyxGCUQeffCsVWXxeoZ8TtrBBZrUPjpx8sfVO",
-	"npRszwOMy9ZOPhR/pnW50Nhg+yfOWQxcQyccRQE7DhkKpNc+Y7fwPod8EOE8QaRk85EAUytBLueirkvy",
-	"qzuMqQiDuCIEYG08SKiViOSFzNhYz4DedEnIwdIwWYjJVFsSOWG5aYau/eMj74cfqDHADqPPHELXAFCo",
-	"FSFuonyG9IjdjOXOZ/oI4S2Y0jUy76Goai5V9B6hCsPweftLF8iEwQfKL+xKoA2Uz+Fm5R2v2mdn5NJF",
-	"6Q9u4R9ZHvof5VlER76aY6DQVxb2Fn6WboqUp3SJiARa9xJE7l90cXtvV/IsjORK+T+3g1rU5P6LMwXf",
-	"bBEj+VvlEOf8Fl3FVwJwQQDIYSN+QUgKn1deeqSHLV34Z9bcL5icQD+zWpS3MdQJBuECIBsFxODWnqDH",
-	"ALz3FBlFLc+jh5sp+a5ljdiUA/Xo+S97x7sYRgKIXT4E98RwLIZkB9Tc3KBLPK6H0nPwSt4F6oNrcPcy",
-	"9N3DmwaqDeLL5KidXpyhym9cvox904TfiFaJUYTDAf2dDVQrUROeGAd7WGljBopErUtk84zC6paQSFu0",
-	"eMZAzTMNDLmBH2aOOwTOkM2jh8y4odJ2+Ml8Uzj7A8Vc0v1AQQESPNlqu5bmODjqtrkNjvKFOA2NnlQ8",
-	"3aafxjeC2hYt3gpq3LBVHvTMUhpFgZ0As+ob3xIHomyjLXGgvwR241YBYBknAP9oNzenVKw8Q9sOaPp0",
-	"8Qai7YYXlNQPxNXxaJY5ciC4lxCblnXnHWPIq04Z9zd4oFJXuCX2EcYg6QagbdzyRZoD5vxDZO/8VUJp",
-	"eYTRApS1pasCcJBbuipnbCoqoxW2y2+pHgFEal6FbUFiO0J36rP9QYwea58WahfS/iB7e6DsBSSs2JzJ",
-	"+sRdKocfiz/B+8aZErMWSNMto4wbgahXAe8DdX6MVGSslOpGFJj4MeO3Bi/q0TFIULzSLvXIavr2h9jH",
-	"KmIAJKDB/QNQ2HPRYPuqAJ1t5T0GhrEzijQDtVQbZxea0aIZL40+wcvfbnafakjNHuUubzTfzQZqUTz7",
-	"2icv1YNA15XDisn6iGuiwK1zmRbs6R9chixnq2a5nJyAEr2uE4G4zEiWYo9o+OATFf0uc/b86t08cKdm",
-	"LnmAo/OsFKPazgqdmk92yQ+UbIucdgVFcJ5bPN4YNDR9wDjbh3EG2e3x6AOKUQflnp6/zZxCuPjYJYR5",
-	"UJ0Hb80pSpeGfDx4HPrVzedhDXWjakhz86l9yIYhxxDkCqZxYRJhd5ge5rNFIqAROggA92PLBPCLNC7v",
-	"FMaD49fVUPQObLSus4s0HHwKIPSf19cUKBTgFAVXlzKnKcS5XxDaum3lfll5eCPV9QnDLLBKTDyYnfsu",
-	"o7wp+wQmDbpEMcoy22e5666XDxQJM9PKZoNUthtxS7gj9q84MVbPFE0Obe9b7PnpDCtMy7KMCqkBaBVz",
-	"hqdWydi3EvuJncVcC3hr75ZGO6izGOYVBKsGp4fVAlMiFEEUXnlM1m0IUHo7lhU9sPj0oLhdeRO4XQ8o",
-	"PF8Usg4HFV0vH/Drp5cnQ3wBDTzd6ilqslxhKz5DDuHYcswipy1g9nX4ikN7MUw7J/quBC+sMoh67Y+7",
-	"++wtacm+6xA89wjSzK9Eic5l171VuQ4+mhUhKd0ruBLbiiB61nfGB6xA0D9NWqO4I+c+lDVHbU8W9+o5",
-	"aqFbJgUcJfi3Yl5Lp7tK2CZFJDAKRxUdjMIp3xDnQ+YXRYKBGR2n5WHnPt7frfVoZOlb66EcH0In2vxs",
-	"No+AbibrskSecxBfkKuagynKFwrAAY+5FjlTkOoBYsuuZqBcsm/GRGkEe3L4mOUjXV3JogB8WT6s5QeB",
-	"dqVxuuOoEqK8zVjuqyvzKJYFBRa+xDKq0DwZqFLwD5ZT1GMx8T6npKEJzmfsrsKCzQkmdOwtrptKWSMB",
-	"v8fIluUf5OkeqAiq3fuzf365d3S4G5XWAMchJuYYJzbtJlfLVUmonoe7++wckwZZ7pDlcjbjN8IMFMGI",
-	"EViuwZ883u2WzPFlu3/J3ALNe2DJ3O+OP6RkRlPkDld+mWSO/WjU4Gh9fXiORyQdZ3+VTrkdWwbWDiZ9",
-	"ZxJYhmA8YaNvPWIujTZzhQoVV4WeRBEojvEnpkc+okMGVs4eQdHk48PDjLXbz4Bz2Y5IP74q9fDGoMkB",
-	"lU6WvWQOv/jjVFa3oTCRNoxdC6sYD5QSM5eLhi5oXzNTa0BltKZ/loCdp1tvbULLCKMLqkcj8ATSJCMP",
-	"6gk7PnyyP1AE7encksBJlJ7Z1wYgSCr5aL2X1Vq7GNlAnYXgFILjOS7X9nfZ2Xuu5ZbRyQ3RHQj7SOEa",
-	"QiNLe83sZm7faxY3NvpM3GVLzCTuWZVgKDSZArfJBzTaEOVA20pjsZ6lRmA3SfUwoja6Rg/AnmgR4Vbc",
-	"Ryg+zatib9zS/MMJdtEppakdp0FXtWffFLEOJacxr8EKf2vg8opDNeuUXzut5c+7++ylLzY1zQQYDrRw",
-	"cPRMMpizayj/GY32Gbj7yGeCcUNpb6CDzYEBUrfCLiE448za+Y290xWfYT3015GFON+5CArTl6Yk0okT",
-	"cTyECj5rQyp7ZXfS6uC0bT9lIkFxw7zddnqng4ugX4EMgq+08Z14rFgCucgZVtODxOZmSKIcoPczJj4O",
-	"xbRGWZfXWpe5f+1AGbghlYDK8SsxlsrVdUQOI2lMI6hMHPxa+yyHJi5esj89zNhT6u8kJJiNLmNm1zlc",
-	"IVfG7vJA+bdr+CC0BMjhhrq3Hh8e+l9HTcRMLXhxGhrlgOHAMZsdC3up0Na71K7EQHF16xzE+wxLFQo5",
-	"BB9BVDT8yC8MJTbOJwuDkSCH0bD288nxsTUv4PSwnwwZUgN1lB0eHvqpg6qj1bWoqAWOvatSNZjn14Jb",
-	"gKr2F3w49gfhCmcXHR81KyEcf+JKjizt66qwKkJGkUko4Na6xJwax2szoiekuQAAEPepgoQEexiyRq7a",
-	"vl/77KyuK3nV1IRrfnVLXh/g/+oGi7QrmGtGeVFXt6yWEzFQ1qJ6bF/+88u97zNg0of0z+Onu35X3drb",
-	"pfV6FJj4qQOIkbXfGHBf2eOy+hdweq6Kgcrtjy41ohKfMGvP5KTUwlfm/1ZaWaoqS9qYCSu0Dxh1yIhX",
-	"oWnVHwnw/+wJ8Ounv9+L7ydp13k0miAq3DVBmIkMKblyKQBAyT/u7qN4CImNjSpENWcUWmMs83fomk9N",
-	"hpcI7zG4kiDPIMo7yKXDcvDV6rqS12CwuPpzTJ6YlvwWTBphxydRpqCzMppcFTW4PKXCpXYRe9Aqr3iN",
-	"DZ/AEHKhkKFWo1IO63yf5fQby8hdbMfJDQdNmFMDhhiGMRsokJiXlm1e2oUtACxmLLd8kN6my+KS/hm3",
-	"lciiMJH/BtF7GTdsyJVWcshLxPIYqEJM6zE7+j7sfWfoKASIHP6D6rlcl/GNABBWQFphWd2YlgKQG65k",
-	"LX8XRX6KlhGiTVLyTSs0XEe5o/RZ/v71+fu3b9+8u3jxPAfSs/r7md1X7Dydx67mqD8GOKvhmeCppsWm",
-	"HWMYD4v48BZjVmcw1hcKWuHg1PQ1wSZ/bedmi0iLyNwJelMLwYFgo7bMSXHaQY+DgumQnnzPEa8QanZM",
-	"ZDtutV/0tb245S1lKJHryl8fUHpz18Y3Z5SiJSumGsKw8fAhgZ1mDpaprepBYGzMi4Ey/IMo0M9PJxrJ",
-	"JwiYQRwMLtyTth8M54muUyjmaKqk5ev2bcs3ar4p8wPfqbkeyonr1NUseauX5YLfCEr+DYmD27wulWsE",
-	"sy3Ps6w9l8/bjWNyT+yYhZgTpl++z16GiAxFbOyjkXViL48PGWUMYNOiYHbUmGfNOLa1Abz676DWyDBv",
-	"VWVQLHugwIUYqi0AbGgh7ESQXXlHD50ciisnGgs0OusYvAd4ANPsdP+2Sh5YZ8XDmk7i+kGCT9iZaMv+",
-	"4a8v2HRe8yp2a+kPiFHYM+DU766jybnMgUvuJ3wyQwiAyPPEnW/JO5uo/ayvsm3JrQWXAfk/pGF8ziPU",
-	"TF3KB/Y9VuI0MN75DtRspKsJ2AmNT62WoBeHMeDamVqWJaIjYLWkHTC4qG9FfdJKAjVgF2ETF8ecSqmE",
-	"c0aBzG7K8m5+ZTL9F6zCuSAFPAUeHHgZAGnvnOwA3p0DQrUvjLFe8VSJSI8Os50J/ygnzWTn5Kn9h1T4",
-	"j6NUR+h7dCw8gL8g9PNe6jFASn4oZwGO9sV8BUtvv3Py7QUx2p1UWxaWDcBlmw/CJEn6RXjn1iMl26Qq",
-	"v47VlBW28SFycYG6LB8LIsIq9NfUq86RWHS2D+6RonpacmmTIeImu1hZC2wbY/AIQaMrUZz41EGMu6JH",
-	"QZbFd2ZOyVKFQT/y0S4qMvAYipbc0XoeikpAjNGkIIYoAdTQ5zElU+ROGR+onPqXhtTlpb6LxYzc4L5g",
-	"ZzRNOEqrw/kDYxDVquVEZANFc/rRKoz0/aVHsKd0pH32K/mIUhMkerEaL+mwuuXeIXNx2FQVwBBEQjOO",
-	"OFgTl7ZoTjxTHrJlDD+/3Pt+d99Po+04s3IXfZWR5wyiUQPlfJgZy0ML2zzORwN5LqZgF2DJ8pyLEbyO",
-	"kOCGXsVsftu8N9DBig6UFdUehP+HpFMJhvLMYEsar38/gZQ/sAkcltehBvtNpGpxq8rhNab28XACtDOn",
-	"3s/sgKIxXeLo4eZrTTQ/ZyunxoIXwOA+7TjQ1a5B6NED/xyNsW19395RVBdCl9/+zLyX2g8G9P2J+gt4",
-	"3Tct5X1vl+XBJrvQh5Lt6OXoUBwfJMM4KdNja9gjxThJdBrnpFmRsCxBt9PbsMDhCUhiFYuHGMECd2d9",
-	"mTv05dkOX4/6FW3Zj4HNhdLc0O7P18G4l80SUjeb6lth1zVSzaZumUUT7OCT+/Ay6CwbFcd58bi8ZOBd",
-	"H/1a+HbZVaO+M5jGAeD+VkEEQG7XBQPyI6wK7hiBNJS97wFdBkos4pNj6jDBmNfjliZMbjcq0g37EpXo",
-	"Jq61UMWDaWxfJEW+v8L2oAVskAJ+r3pMzc3NRhpL5tuMz0PEn4JLvJhIRfm+RgjDIKXtjFnWKK8Vy+M2",
-	"mjlZdAMVfbxg1B13ZgZdwCJWOPneqPIWHPTG28N+sC6P31x71H604xrdJSfQChVQziFMDIxmMArB86nr",
-	"rjlFbbsXsHx9G8Me2t/XpSa6PtfL1US7Zw+iJhJBuWuF/16lEibVurj6a76tVR49Op+0gkpcq+9CfNsA",
-	"CDGnbcixspBu3UDhtQNiwg4QCpz83N8+r0E+YStuXKwyYtAw7RWgyuxIZ+TmZjOdEYeBjuVbUhpDf/oH",
-	"FivYhr1DiQREOgrMflklcsksQYnk5uYrVyLxeK0WiWS0xkWOBePBJyDjHuXd2FbMVVlnzpLD9lCk65ks",
-	"jpaDUrZQxn2tQy3k22d7P2Ts7HnSP4CT8bfkKyurXn/blxVUwyF0VFNDyH39Uur0xj3cTX+YCupNjmE9",
-	"U8iu8yEKp9cSnQP1KyDuc1/m55SmCK5oppvSmUpRm9YrUeoZafSJTA64lU+XlA1vWW59EWtoFTE/pA30",
-	"TliVxnJSO5Mrkbmztap0o9w/7o/zH3gmbQ4+YW/FpfBYP2loCADQGjyAzUJxqyHWhYnYC1CzPmJUtXE3",
-	"pZULynK053t/BonwA8JqDVTuZxerbxPBlSEFkJSFGTeMD4cCUrJcwoVHBYFGfpDBQUXKHR0mztxoO1st",
-	"KYUy/y6KIxSAB0s0wOEICBR7a8o4EEw9RLfDV3tUlrgjeQZzi7MTFigZIpRw4p3ke16DlQ9t7kouJ5TA",
-	"lzG9bvTiLBrtm45hhIWsNlGjLX6oeEY0JKWwtjlffOpbk/2dIQ0IQ8ioqE7WRpSjjB2BKLdi/ejQFZtx",
-	"dQs9P6GMj1fXovKm6tFjAgM1EPa+hK8x/RKTyCBQDh19oakpr1l+YAfPXS3zjZjWOKbVHO0f+yx/hgSy",
-	"dwHhcIl4I4BSzurbqfD9BeDHPvUubMIphlB0U1NnVrdKw/KY4vSwFvWeqSvBJzl2XKT88HgwAkeYYP4G",
-	"V7HGA+kWtLqBguWhVXXQWgOUNeZWRub4E2zEBqQ5hz2DxYZXJVc3sEy3EOgurEurG1V8aFfptlBpSC88",
-	"YflBnrF8MLD/3c+p6m9/P48B3PbZxUy3qHPCb7ECyNu0dp4w4/fQgoG7jJUailxkDW1awysuZWGok2n4",
-	"kLoqAeScrAn/HCoZc/r7kte5M6Vdj6XvzEANSz28YY98r7mMHT9hY91UVEmr9GzXU0ANiBqu4+WYF67S",
-	"ElzzZ88xUeQMhX2rSJUdHR7SDCGb2JwArbgcZH+qkKxxOeHqNm+R75kz/QOYRhTFu44rVqlS7GwBhj2t",
-	"zXa7XwLPW+VX/TVqfws2LYINQBWsm1eXL5M6zLc12WxJj7K/L9Os/3TwpzZT9z3/r6Qi2PLFnmer1Oij",
-	"LciRZd6VQNhff6AOMHuA8NAYx9u7iexZrbEcfGrxgaUeGSD16HHSZHLAzQ9cxvJay2mUQ5yGhjChjRG4",
-	"FlR5G643uCOiF0dOiYEC1d45Ou27Ccf9dLFGoP91xCW2ruPXB6KHOqMlhM30js4keQSW5VSXNRPQrF3V",
-	"mXdCyyoSoNB49KrSMyMqZsZ6BhC0kABYj8XkBAUHQs4A4y30TJWaFxlVjQyUUXI0EqGvkOGquNIfna4L",
-	"JfNLiIB10UCXPbXkXA/vhb0t7qljyBFrecaHY7H3DOX+Kv7SfvhztuP0j+fSOAirle9I/CR60zmR395b",
-	"Xcrhbd+3zf/sc7bzH3uxdrT3ZuqzsZe9sONXW2aoz4kaiac+pArfw8z0U1hmYUYoSBvFlKXvrwF1aroC",
-	"IA0l0hbm8zBan+Bv5Hx3+FMwTJd2Al/2Dvs6VK/zGgNL31gE1k1/tYkbtvGhLNzo4FIG7ra65nn7toPY",
-	"pyVXq+JClfggDdZRqsIjAHq/Wwj3WJPXvpBh3XHJa4HGIHa7kEXm38UOCTAtvAdiRbsOqdq+p51af1f9",
-	"461d6leneTjY4tgZV3K1ubqRv7jg13ncAsQN8Z3xzYGBWX0fbD1nNtP5ubj63CEko1C0reuR5cvRa63E",
-	"KwwEbJMlwOw6lAi7ujklwu7dKsEKz8ArH6eo5xxc0G7PCU/r5WjPLngPVpxjRsOdhn4ApzEVe2xEnZs7",
-	"4ZpU/okDKmnhDx+xVy7FBMs8Ldeh5AMTDgB4k6P7o1OSzRS78ygxAZFEiY/1QMVdtBHEN7pFknzLMef6",
-	"8+5pcAm5t2JzHXy3sioAFOFEdd00TJ5BzyzCLLMCQiLREL34dBWaAN5xgCi1a9bQuoSCx27mUTTS/zw+",
-	"0mygVFOWvqFO6PZH7Xrg8tM+5Rl7cnQcmu8gQTLDJSCt2w34EftgQGmPrqZjrkRxSVt0WYmRyQcKM3li",
-	"l5LfQ6y4mvDqRhAOGGo3APODTRewsdytFTiEZgGbHXVHnAcxatVG4XpoPL+wKBVI8akZ65qOs+WBWlfi",
-	"2GPZkDHGTPH+4692Uuf8w4NnDa3iw63wa0gh0hXqEl8przx3juD1eeQSfezAEenS2nsHju7ptg3E7OAx",
-	"LnmN3mYFaW6n4BUiHUEalg92Bs3h4eMh3A5ZwD/ECX7mlDX8cLCTz+sNIXCwXHFYknFgbSBLHM/cmr9a",
-	"VcLN8Jz2uxMOgr7fpmrhedW3q17M2xHR9fEfPWyoL4dYRUvHcOBr6EjzoSZoX1eiCK/Fx9rl97ho4PHT",
-	"7xHPzf7wkP3X//rfLOdqONbV5ajSk5zh/Roo92mtIUYCd2gx7hKEJGCqx/oPpBSLjzWr9bWwUtxDXHLl",
-	"UZ5GuqlO2JPj44HKnUQGIIhL8dE3GX/7jAozPnZEGuGRoyMQjITQQ0wjx0BfrGGE+q6BWil5oRUiajaB",
-	"mSlNgqFm2OC3m60EVEESmQOFmldUBobRQWx57LQDRBT0Sg3NEM4SImJW9xBF5roKWmk01Mo0E1EwI9VQ",
-	"BJVvoAKgIVe3mK+CicIU3lumg9h1PL6bxoHsPuKkW0rgord/mdzjPiz4rChW5B63GGhb71hIS74DD73P",
-	"sFvvhS9Z3caLyb66sN1ZUWBH40m7dKif4Oijeh3IyVRXG0CdrZQy76eYL3LIioqPHFP3kERMFoZQkv7R",
-	"FISHhPkmUQ2cKLyydxKQ0DKW87ISvLi9nFbCALQnsHyqYIDkjLwS/wDJlfsWHdAG5xR49ojLEliXnZvL",
-	"DsBmG87ABDGA6BT4FOggJYdnKEd2oHTlBJliUn3gpSycUAgzcAD8iI0Nug2vMUTmLABe4O+849AJOpxH",
-	"kEZOzqwQR+y+pJEbrxU564GjtkQXRpqb04a3yMRfIo1/GSaOg6+HTwr0FlAvO9jcVlkPTtvdXdKSfFbl",
-	"dnjRJ6e0rUgZeKYnU16JPa6KPWiIrKimgxxWi36nU3tjpTGZr771wJ9qWDaFwLByPzWu5UB5AgxiwsuR",
-	"rqy+JAtvHLrVtG5Oyg+dDgXc+ZqFcEBQlZZG3i6CMzdoiTNumLFaIoKHpIJvxI+WZgdtUoVp5+PcfA6Z",
-	"h2blO3faqXXNa54Mlk7QR+ilqr9/spOAgvvSRjfFa7ah+nx+mOSTTTWZ7YXKHZNeWhazOb/pLYznecpA",
-	"kZVODW5dQaczX+/KcpJ2ZjZQd2Q5WFfzYNbZF6mw6XNVX4BF/e3dVGi7W7tUcCyj2Kb1EUv8g6pRm9sh",
-	"a1/1pNFyVgByqVZe0mCey0cOHYHQCxmCWdgmxUftXD1a5lDh7Kq/M2xaSbu/ARMP+Qeb6EIM1KOz53s/",
-	"7p4wyB/A5kMu6dG7bCI0vdgKkkUpcjB2qGXm5UhXl1JNmxphpPVMFJEbqDTQxNlqHELVCI9u1/tbIxpx",
-	"yvIbqRDFr1XSBD3gZ2M5HKfi6PNrI4an9CV9dUlfAXtpIyN1QCL9Cunbc0CCDmfJDagrbJkGyUcBWper",
-	"2ViWIsMWPk5dkIZVusFyKjHLILf0lJkx1BXCqVqDkNVaU0n83NwDx7abnZz1QA3UWVs/kQaEAOy9qXkp",
-	"qG2VW1oIJawlIc6e7x3tZowPVEsGdAiAffYGBiNse6wf842OXH4tuE3tsu0/oqKNU5wcEMjlqClLsLQX",
-	"3HSI900xYbo3cWjZBYrn8AioRC/Uxc1hWoX83lBfpxDWnAx/PP/M2ia+WhRO2rLamVD16TI3ZRg4oB88",
-	"wiJu8LVKRK2lqrFsoGAfmL07riwc0UcrAfQMAQkoaLYTd+1BuLnZZ6+o4QlE2eFzWVCTGbcN80iaxAyg",
-	"TsZyA+wIjM/igfgn4Z/oQADyOEpK56pRDyaa3zXqoQVzKHhMeg2xxdV6aA0tIf2yEJOphlTTd0Sgq2R2",
-	"6if37jTtte59ljuvZe5qvHx15tdduyBU5AX1LfDbcmfdGs9l2onPA+yMS79tZ8JGXYmkb8i03zO1zAWG",
-	"3/lRv+kCzHgpPXDI3aIfDCza53i2oX4fMvurF+0dfCL52V29ngwVts28jOXujamHQEuhcTqTHt1p7jwQ",
-	"1XTXkuP3DwPH4f3wX4xOVt9nu2v/Tq6ttcnKfibuEvlZd35dNtc5d63YnZYIWx4ok/nMatBv3j7b+5GS",
-	"ENt5ilZP9CkEgF3iMtySYQwKEi3cjv4p2FZHdOmEYDGne8TYbU4nZX+hvLOv1PnwV009nnR0/+4n2wyV",
-	"hT2nLNwp2tmsAAQG0r1uoLmSMx0YL4pKGAPa+ZPdUwelUwpP/C27GnJoQ7OkyGYkeqSQwSI2v0fVv1Ml",
-	"gRH1W9yz7XY3ag/ybKzlUPyfjJjzbKwRW3KZgrs5PI4H5r032PNz98ZvWmmlVazWV90GPpS66sZL1lJt",
-	"B/+8F1IIFiLkEy5V3uJSeGOcrw7wN5y/Dlla1IQEXGmyEJf2NzlTQhQm7iwS0Pq9TxIT4QF9cVmDkpgJ",
-	"zs8SO17ZyTjMMkTEiFtttFrfxkhmAYAz0dZ2cwBO72VchcF5J6aOU3qQdnVfJm2uX/+6rwO4c8VcrbZL",
-	"8/1W4Ds3bdCwQla1u3Y4584WrZY+DSDeqFY9DrZpMlEfp4zAiRAkzlkn5HDLnE/cNJZLhuhShPImHR6w",
-	"1RiPd08Hivs6JwhPzeHG28egEzQmwmFAqtVSwvJbBBACnAzgMH44XbXQfzBGICpxyio+Q0e3UAUm5NWL",
-	"5Wm+ACkZRNhvRzewSoqW14Q0Qe+eD5ugyKcGW+TsQXDpg5o9UNsMsVC+NcmNSWNqdiXs9vYMwMF7lWZR",
-	"B1YHUMftLfUyrKM3iOvzHtIL3FMQ9MihwzjOCneKUziEPcJUR5a7Ne7uIyKXrMRCWI4BzroroMWQ5UDN",
-	"qZ/xXDtjY2jc7LMzn9OfAISCBDfCQ0zhctjd7MSEcWJxyBUUKQgPfOdhX/KJLkTZLm/wIvx0oNZpPc82",
-	"6jzfjredUFZZWz6fsjRabkKZaYfXHLxUOpIWh5AW4mhtnEpF2lkURguxMtcNbFWwDAPg+CxQvxRlYUIQ",
-	"rZt0EUsLUvEkljQCpsuUV8H/M4S8G2m0gj341ffmQL2GENiMcC1I9rAV2ljrm4xMNm5uAO2mMjUAo1mO",
-	"OG3qheiya5AAGhWE54dW4R8oGI5CewBJK4djj24XrYu6yylWi7I0p7QznXfOxYcp47DjRlEoHCpDLesH",
-	"Pl1oZPuUIp3F3QOlYU8PH7M8ZiMu/TkvRM1lmRPnRPYLRa5a3wSFxzcdjPJPLYnJwt4Oe+WML/lNaZmW",
-	"TOq3DlxqO04D+/Ivo2L+EWP8p4wxwgrm02/uKaaYVmQhYt/ph4Gk8LnEHz2DLOWo9tUx8xNg5clG71mc",
-	"6uFzb0IiEiY/D9Sj57+g+IygNZyKCfwjhhOgwn1fJPtTJOr6C7VUvOl/wK58taWxOL0Okw1OdJvFsJh8",
-	"8u1WwuL8O5r54X34QoG0Pibf2UJ6XsaumhryjDj0eKeMNKuJnLQuL5lhOagn0KwWQk+ucy1knVlZC26n",
-	"cI0HKtzjDZoKRo3LKj2DNmWVZdPKa9HS51VZzmI0KMegQAL7BtiMBsBerWbjQD08F1NDXileR9pP21iy",
-	"OgosCYpMraJZYzlpMCYGyr8OdNUhKD1n7VgK8T6rn0+a4Zj88bSpbh+iDDXSvYz8HZ17LKd27/mpNy0H",
-	"CorMIpMXAoYOvdDav1aHfbq7mD5nCECzRQvrKOkhd2t9FX0OtXDGzUC58l1CDwEd0R2rq99dMwluhV4f",
-	"Hds8FaQVe9at16cVSOC0xZYUSHz5H2rkH2rkltRISsdcUCN7CLn1lcgDbDn+pV2iIHLExzokavsrL1jJ",
-	"TQ1ps7cZuxJjCQW+BAZfSiUyl+rOfQ2rw82wfBr3M/M92JX2qd2AjN72XRLeHi9LUUF2SIbowZ4Pgx9w",
-	"ogsvHsBj5GSwYZXWExLnpyiqyJkwnzevZ4pZzfn7XSccF1l8zXg547eGSZNRZXPUS6qUN4J0a3BInCxc",
-	"dbS0wdMZokYw7bdvzi/Yf/2//x+SQT4nbVwTH2kWX+nZ+EBFuvuyBPCUmuG6Os1ZFVlbGKMYzVrtT6JK",
-	"7Tv5xRZlB1yFC+3siK1Jj7OikIGjPJzg6LRAABUBCt95L2AIVMZbqQ3UOABvJTbC5URzbCKEvVrujAfK",
-	"F2ASaAiexoa4Cx3iaoHBVNTkAWo3Q3UMwURj7BUq8QWvSimq6KI98r3ZwkYL1Ux2Tv5m3/b3bLEv50Ng",
-	"OwDHJFtfqMLxy9+IfrcrOMCR8IByI4l5CAwVYgMUEUJu6Ng/iVJkuy5SpltGhOM3iwEdInLla6AYaMj7",
-	"oKrb15E/AzyohG1NvZjADMA8gIlW1wBKbkT5wZpipPkTNuKVVNR4x9d2yMqAXHB1JLDRdGeQH1cLEbxk",
-	"3OCe2WMlYCZb545vgLC+Ftb40ikWdlad3O/rdJ68pZATTliGsji8u9vmEEaoYk/p2ZdWLl8BtCiUDLob",
-	"lwdDmfjnmDBFI19T4zVQV7NFcZyW8W4iFAgKH5clXVdeBQg3EDgxw7I6IcTWTyhObdm5afloHVth/9DA",
-	"J65u5zVfVzXS5Zh4FCDSPCjMbubjnKAKRhqtw0KDDC3LhH7YtZLdMKObaggt6q1+Hm8kJECNdInVq6cg",
-	"9UvBjWDTpjYYsXWZuRIbqA4dxiv0OFegaLtWxpFAhgAp3DJQ7IfIjBEwB8r44DenqPvOJKU+KisU6cds",
-	"DPjOsraH6SpueVPry6pRdrUjVmu9z3KpalFVzbTOmaVaw3hZj3VzPabgIFTqZbjWCa9uHJ+3X4UfX/rI",
-	"Xj6vHneqwY9ypwLnpyy/asxtzmauqaUbeReYtCoulZ7F1YaWGEC2AWFSchisHIlxltxk786R8OLl8o/I",
-	"1kVi8WGXX537dhoygkDPHJlbeSIKWdNKF2aLhVlXEj1AoQlAmBWQeoeiP1DRMF6W9ZFupx3mCmIEI2Sg",
-	"uyzpBGdVvNazrWXBwdvf4asfPg1O1XZtHXGK6LygnhsISoY+C3R5UWtCM8BqWltOeYUqP8doPbPWs8xK",
-	"aa22rwx/cnx9KfTQBYmSW+/myIdcDUVZAk37zKVCg9sTOK1lnZnPAcNUJjKrsI8n7jiqjE9dF2n2K6Qa",
-	"0FYMFAXfyckbgvNOX8y8ZxoBHU8D1BH8hpceJWT+zqVVRTsO6FQv7OM7X0JzexfhYX87OhvOmjle+RUG",
-	"uVY/DGe+HBXnHQZs0L00G+sS/X9ZyBSM8vhQvVp5QZymdvtd6qJY3Sh1UxYSHufTHP1rKSvMK1fB59dO",
-	"Z2QumxGScxbSGaFFTcJCla5fYGj+h6IcJDkObeWhKHz0Be+iew7gelzZP8CwBvMyfr4llrPWkNf4aOqa",
-	"e0BbV1hXj7mK8wsdsslcVK1DsbiLxRpFkJbzIbvKOS60JaMVBvgiiEKd/C+GEfpm2J/HEALfFuTibsII",
-	"nQi36smGHaoq8UHfECQy9XZDPw1E3BH005M06UGIQIrJnIcdRU8XOKdvuuQJ1rC64Am3/6HKnWq3sb6Z",
-	"2nAoTGfaFS8mEnrRLYlIxae6Wsk9RaFh9bTzn8/2jp9+7zHCPUmwM5ZbEg1ZHPZvGGigrkSp1bVxKBW+",
-	"Xsjn8wM2VE57GRKa0fWptIJYPQblFb2VRS/lZbnPcugT7FKcB6qd4wzw2o26UXqm4gmQ8hdKmJYzXsxy",
-	"BzLZEteFd68Tf79HnGlM4cfVLSnBgf3PoD+lAv/Ft1KMU9O5rXWRWiz34BP8f5VB9BM1X2ZaxWw0NOUJ",
-	"9wYVAXjpMkAU5NqB8Fa1MXuHXH7rsBB2lE13dm2t3g7SAgtpKjiSplp5Ii9D4REGw13FJeIrfKRcJ3ce",
-	"9o3LjgOHuWgq9TW2s61xXn0rzpBbb3AeTaWWW0Mv0BjwyQ6U3YcOwNB1yyW2dQH2zeBJ+pK8fmjuHFHj",
-	"BGtcFfDagcKOXQEGz/kYajkRHeebUrFV4Y93C1y+qdQX0aphTV11/fZUHrCu/wVAWG1IrMQCHIjxsmZJ",
-	"9EzmawklJagadtXIsoZe+fgtblMLpQ9+xKf8SpaylsKwR2/e7h092d1nr6E2W2li78DTj452k5hB/x6B",
-	"LW/paD2oTAecOoDyWaXuXo61dZLt9//3+DhvTS0mXYdpVTt/lF4Hu0ckhl/DO79pw8SvY7VxErbxoQyU",
-	"WbzJ92Kk5Fbzd32Vah3UeNeMqVHyt0ZkUYgMvCxBjY+hK62qlcZ+RHXeb+6WmL1//5dR68Pyluj0fue+",
-	"FV1+Fh3aevr88qHoXWkso+qDBKvVGs77UZ9tZHKLWP2B/aAoIb+B/yFNePGH7yHwSLfZiSFZzePfRK9C",
-	"/JvFN505JdfKNF77Ts4UmrcadLwSJ33TfQdivLcI2SRU8nvgwlYbhNTr3pKjeCREAWF0rRYg5aLXeHjt",
-	"xApdOhumiU40IGLyqPrTbvO0xnxwNy2qXVt83U+yFBgzomfi84ra2CdOG7P/XNkLD7mftcYoFafesdR/",
-	"9uqWTYWeliIaAp2AHS93IW8sd6V+Y355ruoivCxqLJ4+0KgcJi5Bil7hjKbEC941iMHjTakABBR1mxDD",
-	"pu4iKT96aITERrIMaWCQcFZa1V5HLx1LU+vq1hqC/38AAAD//w==",
+	"R2v6oTqxise3ZDVcyw9CsSs+vDkFq3Yq9LQUHcVwyX7Pb1zypt03sFR6pITAq9LLVWK22WIxJm7EUKuU",
+	"z+3x4bx7wydXPqYaXPzXUTLD5sEWj/nH7aUVUfPpvrEX3I52i/R+nB+Z1ALn/9emIMw0UB1KPbzxbbF4",
+	"za+4FX9v3kIHn/k1+wUk5pXeCb+h/wy70Uk/byuoUJyjoVPUO12YH4tWVxNWtMmuG/oamy2+wls347Lu",
+	"fnf3q58dtsFTE9IytQu6/LAxo43bGfYhyqgBYqLS3X2VPC5dlpZhbzZTK2fT5f8XvplbC0TdmjDL0WmP",
+	"VqojftDl60kDFnQiTP2kZ2zC1W1AJJ31L4G7B9zTE9YoSu3aREcLyERLAQ3eQfLcwq4sB8p83cK3DM6v",
+	"uR5o94ZjBHTjtnPN3e/z+D9z6wPTh7Kht6Tpm/3QxwADuvLWl2tauGwyvrFhBLAqo85QPWfXGFFdRn1e",
+	"+olhDxOyuu2DngoFcIBR7RsEcKCLJRp/oXVlj+zshS4yjtgjQp5bVwu/N2xuMLWWY5WtxLGE00sXx8aY",
+	"0Yuur/VKZ5H5fPXIyx3ltB24yZ372dFXNDSRcr0iIEZXQZlYnCNGTjFDfTzhJ7oKTahWtZ5KpZ2eD3Wy",
+	"BR0rxQdRnmLIcazLwpDDEhyOQOLSdZI6bHX/JfgKjEdQFnO6WfO5UMUvekNzbEnqBzhZKfGD0qZcdD6K",
+	"ymMXrzkV7065Ej7XZVUeWt5+IG+noq2ffUPZx1WTij6flUaTaKbutdgedTaWwzHU50HM2W5QraebJUh1",
+	"rTx1Fc6Fqn/Rs6/U7sLyHLBv8lP2j+1bYdhg1EXv7I2/k22W3nGTxsNYs+nN9nJPtwiWsphKMnc9FHjX",
+	"ISUCa72xWteeFAZffkg3DuoTraSdd8HKbqMA2y8TaQH79w2bnH0ArNfZBqfssK9wS3V1SrTm7ex9O+FS",
+	"hTrA+/JpP1yq7iYp/usGC9L1cS9DSsDCMd2Dkz9UtTgg3g1aMQXvPbnzUx162012qdBubvigekZJy3OX",
+	"r6XPLuY9r4Hz4zAuvkzr3ftNaZhjEhs3zu6gwn5LWiSmLgC0dBedOdqCdS85uH+jfUmkLwR1VxrLgk4D",
+	"T6xnGvLzEDCbVJNQaSlVZAzZP2UhLi2Bd2if5r4QgJyA/WaBf2gBm2Swb00p2Ixxb34HPnfvyzurC6xr",
+	"nziV+CFyWYO1sGwZHfYn9Tn21841OQ7XblwJke5wTDzbdVFHiR9sT1mgqOCyBhwXXV1KNW3qzToiR5jd",
+	"S6D0SWWQZrHtInSzi/o5f9cq1X599uqXnWzn/P1fzv768peL5BQuLDdZ1KNduWvSJUKVykm9z6k5ekJo",
+	"OG2FxzIvO2lM8bEG98t/3+ut+mySZRhN7k7qzBrN4nvgqPyybUgUzzfuVS/bsDxMtkv/UU8jrSvel2wn",
+	"qrNObGOL9NbTryydb6RcLaWgsxYqaN/KjztrQEes1r3Vnw3PDIfu2sr7UDKA9XyzGoad/UbqxVLWuga1",
+	"pXNONiSYlJCF67/wqnc/PmePHz/+IWPvL55nbCKHlaaIc8by/8zRhTrH0uPku0UR5JxMc5WEazP7ttes",
+	"i+HKmhVaGCjixF90TvU+m5Hzq1Tl1loiqBIf9I3fkeT6KF4pDbvWuth8YcZ50ZfqqvDQvQkIHHNBUODO",
+	"zXH76Khb+5K8qZa+NuL9bYLqQ4Idx7ygrq9MHnvgA8DhOnfvXtg9XPNvl987nPp12f11M0nHiS/Exzru",
+	"LdwFJJvSH99M+W+NoL5po57o/IpPNnanmGZitbGERpm6yjBSFi0+uaNNlWD70OOiB4tzKRnbZtw+EHXp",
+	"s2S7jTWjJwLSHGYcy7qiklVT6ykWLfIbEQokrZYIpQ+h2mFJGWn/bviYwL0G6+rlnrBnRr6J1f1ryH2a",
+	"2sHWBLNw6F10shH7XoMXJge9F65nifzbZXpNtZEPrRctvfTpNInG36JzPiucPhAQdh4fXpbsqqlDRkHa",
+	"6ZPKLejtxAEaSuQb2M8zVuqZqNiQGwAVpHYqSR2ZzP1+5v0iJGcyZz34wKgJI/Aey6WgaNLynXgfrhpz",
+	"G+X3B/+mnZeoJnbfvBGe3o1/D4Uac+o8n/IrWcqkXe2qPqXlh9UH2DHFCs2uxK2mOm9MtawwvX89gGP0",
+	"RnXX1klfmXXVyLKmSiVdsZzKFDpgS4GQl8ORKDETpmYTeV35quTuHLhFl1f08uVXOm6kAKtdmF/WPoPU",
+	"/frV6ZH3YY71F1ZOMemvWazoiODXsZHcSOtJbRs6Y42SvzVideQI3rZ0kvchZ8LJfaPCBrScYVPJ+vbc",
+	"rok6eQheiSrFXiE1xc73rw5zNSRvESS7Zbjs/buf991dAK0K3+jHH9f1dOfzZ9D0RglUgfB6FCrsStQz",
+	"IRQZb6DRDTXEgzBn8QSuuBBT1P9GQhRXfHjjnp9VshZ2Q7nCH3xnAM0kg/r/2gwUFuAbZjTGQjB9g2qw",
+	"WCX4cCyM/zkTH/mwLm8hBQyracPglRjqCnLuZq6sHifp0DNkNVA+2xJxNQo9U67efiRL1wrAJW4P1EBd",
+	"WEZd6CEo9y4wMdSqrviwPqUwBbBxO4ysDcPiOZC+10KJikNLgUpPmKz32atCqFqOpBWNphmOGTcMzhIq",
+	"bVnVlMIMlMtTEkZeK5jHHvvTn37U1eRPfyKJmuHPdk+gJ5MlgNwofiMurQDOM/b+4se97/eZ5VAYs3Pe",
+	"LPvo+4vnCF4S+7QQDP4/8332Rgl460AxAreeQldOUGmDHfe9teMo8aYQ9qZWDjrm8TF8h90DfKaynYZU",
+	"16AXn7IrXY/hIyPqWqprs7tvBzxjYFa4fEkryrHr1JgbVjTTEpB3XYOAjNUVl6WlSWJWUgE6KG6A5V1T",
+	"bq8nM01V6WteC2PFnX0zzMMOWQgxhY7dXLFnT+x3Tw4PWb6A/5ufQqqRm9pMlOUePgGq16zS6hp+fXyc",
+	"aiaAWw40bkd1PQXs0WFfgnyfvUcpHFpYqIKRZGa/NQCLxSs+EbVrqgVERK8y++wVylP8Du4L08gg6mdP",
+	"aH/9upgskHNMeT12xP3k8Al2szbsRip7CyztYXN8R32Pd+H9sOP2YdpryHAy8oPIEOmm8OjSDFVWVUSA",
+	"y/lfX16wgw9HBwDEahf/CwJcMGnsRH2Ta3tFR/byUNdZaRjh/ML77Wm0OI4dxnelvbpl7//lxx9/fOGf",
+	"JQ4Az9LqfkQ4aL++J7v+ysRdRgyeIHd40vlQFyLfZ4hXRr3eHWpBGww+i4rqv4Pl2RN1XtqJNTzsb/52",
+	"tveffO/3w70f9i/3/v7pKDs6/v5zTrOEft5uik93T4AxQuyFyMXO69aE0pNTllv5lcc71qhSGBP12HD4",
+	"Q3ZF/rBNOOs/415Ejd3wIdQ3/GPf77oNOD48ogbkP+shXAC6N7R5EYAOcf2PdrzQlcVYTkhFxt6OOD48",
+	"tLsGMogAFggPJcNfYiqg+9mTwx9onmfDoTB+mseHlprgL9hBhkKSZKxlMXam4CMERP/GiCpnCG2OtlX8",
+	"b8iPzk9Z/nHP46HvwY9zO1nL0nGrrSZv18Ks2oPaMTc3kCOzz6xFALtbArJoUxtZYBUCzOo7w7zTk/m8",
+	"UlFAf4ORg4FSurZDwl4iCFQph0IZEdS8nbOpFajsZ/yCHe8f7mQ7TVWSbmBODg5ms9k+h8f2dXV9QO8w",
+	"Bz+/ev7yl/OXe/Y3IfgSVIao/Ppk53D/CB/TU6H4VO6c7DzeP9x/TJ3dQd05GAte1uPf7d/XIpX7rBgv",
+	"JQf+kh9Y8+z3HBJ2j56A2iMKQNHHg0OZiGam3+JXxc6JffdPMBIWcE+1XY4d7fjwcA7FkU9RuEitDv5B",
+	"hiYqnatUUhoBdKt5HBvXgKIQI05FbKlX+bkd+EYxkZ64c/K3v0eeyZ1XhvqPaEvcdqM+iP/OHsGG7UJq",
+	"4LUB/4LvOrlAoTsnO0ordEng9nYeBeqYtW6ASS1kUK99ID/LD0IJY/75j2SDo5iIupJD03kYbyvwaYjG",
+	"oE9cfHTQDHAY39uz0AyiM6S8wekNteVFoIc6Ftx5aKfgTQGlbKBco1TLNzmKb4VIx1ZF0DNq3rlwyK9p",
+	"HSvP2K7iYFpyOXe686bW53R1F4xy/8f5TvCCpKRbx7onSdxv3xFux93qf2+ek93xrwZ8HFu7O26c9KZH",
+	"BtHWtj02urgBA+AOB3DLJ+W9HsD/tC9c6wDcFNYi7y+w0//z7PXPG+x0JXhxu0SWW10nlhuZ5UdTXgFn",
+	"MQx3xQMag52g9Y2xCjKodda6x9KORpkgdJ4ePmZ53HcIVMGByt+JurrdO7Omad7KFXCpjtYGNLWeTunv",
+	"llCzStaM33YLtTTHszsqv6hcG3J1/4TynCvv55BDgY51sojNJhLuw9EBKM4H5LE3B59CNO3zQVz7nKSm",
+	"C2cjkMHBTbAll78yzyAZAd1MQal+9NOrveNniStvpR1VF5szcwbVkJDlTxZ4ZyJweATrZM3O52zlkzSS",
+	"6/C38vm/YM1qjyfhIvR58IUcjQxkLm+PgKWpdXWbouAzcMQ6z+wYH7wXgg7u1b/9/XNaztNwCPLrUZAj",
+	"8qYHuugba2U/r0selN8N+eJ0OUIw6uCT79Uji88r9HMCrzbIrPbBkZMv9nbKk5LtRQCI2drJh+LPtC4X",
+	"Omds/8Q5iyFx6ISjKGDHIUOB9Npn7Bbe55APIiAxiJRsPhKAtiXI5VzUdUl+dQdiFoFcVwQxrY1HobUS",
+	"kbyQGRvrGdCbLgmaWhomCzGZaksiJyw3zdD1F33k/fADNQZca/SZQ+gaEDC1IkhXlM+QHrGbsdz5TB8h",
+	"vAVTukbmPRRVzaWK3iNUYRg+b3/pApkw+ED5hV0JtIHyOWC2vONV++yMXLpwobL2zkBsFqfriurDfmYD",
+	"BU7kH1ge2nHlpxHVhdoPdKyFg4BfpVt05SnFI6KX1iUG+fwXXdze2/09CyO5uv/P7QhYXTXi81fAQXzr",
+	"Twz7b5WdnPNb9CtfCQARAdSHjZgLwS58XskhkB62xB2e87IUBZMT6K5Xi/I2xkXBiF2AB6ToGVzxE3Qv",
+	"gKufwqioEnosezMlR7esESl1oB69+HnveBdjTgD4zIfgyxiOxZCMhpqbG/Sfx8VTeg6LyftLfSQOrl6G",
+	"jn5400C1IaWZHLVzkTO0D4xLrrFvmvAb0apHikA7oNu4gdImagkVo7IPK23MQJFcdllvnqtYRRSybgua",
+	"N7KMgYp5RgaumKFWBTht5rhD4AzZPNSIZS1YBw8/mW9RaH+gmMvQHyioVoInW00A0xwHR902t8FRvhCn",
+	"odGTWqrb9NP4RlATrcVbQW1EtsqDnltKo5Cxk3ZW1+Nb4kCUmrQlDvSXwG7cKgBZ4wTASO3m5pS3lWdo",
+	"CAJNny7eQDT08IKSroIgPB5bNUcOBPcSAtmy7rxjDHmVFePuBg9U6gq3pD5iHiR9BrSNW75IczCxf4js",
+	"nb9KqEOPAF2AsrZ0VZSYbemiXIwjPdQ4qqN0jhylMeRbQ0LX48PDjLVBN3cdlBBxL6O1cokQhITNoFMQ",
+	"Z3Y6AxVv2RAeYrBAQaYAAOC0DdETJkojFq5FxjiCGwXAPHjO6vo1v8EqoUh7N1INhbtL7CxpuqCdQFsC",
+	"GHm6Eied9zl9JZWYbf1CRkDGD3wdHY7wituYxT2MTExk27+dMEUfNSeFOiK8LV1TgHjd0kU9Y1NRGa2Y",
+	"4bembSEEYLh5s7TVR8HRrzOJ7Q9iyHH7tFC7YKRCRcZAWTlJAOM5k/WJk30OdBx/gifNmd3zGHjtllEW",
+	"nUAku4Dhg3Y8Rh8zVkp1Y01gXY/ZjN8alKdHx6DoouR16YTWerc/xOaHkZwmPRpcutA/YS7Dw74q9Fuw",
+	"ajkme2A7LWkGaqnRzC40o0UD0yGOELpx51lQkFvRhEe5ywXPd7OBWtSifT2jV76D3q0rh/+U9dGqiQK3",
+	"zntaUMZ/KAPkDbPWkMuzC60F1nUMEpcZyVLsEQ0ffKJC/mUO3F+9xIQ7NXMJQRwd4qUY1XZWGKh4sku+",
+	"3WQv/bR7N4Lo3eLxxkDA6QPG2T6Mg9duj0cUUYza7vf05m/m6MXFx25ezG3sPPg3ys4NUjYhxxYehyan",
+	"87mVQ92oGlJXfbousmHIGwa5gqmZmBjcnXoD89kiEdAIHQSA+7FlAvhZGpdLDuPB8etqKHoHK1vX2UUP",
+	"Dz6FziWf19cUKLznFAVXazanKcT5nBCuvm3lc1p5eCPV9QnDzM5KTDxApfsuo1xI+wQmArvkT8oc3We5",
+	"a8maW50ehJlpZahCeuqNuCUsIftXnOyuZ4omhy6yW2wU7fwfmGppGRVSA9Aq1gFMrZKxbyX2EzsL3M/A",
+	"vcgsIPjCGLoZBKsG36Q11lIiFIFRXnuc5W0IUHo7lgo+sPj0QNdduVC4XQ8oPF8Wsg4HFV0vH8Tvp5cn",
+	"w/YB4T/dHzDqzF9h/1ZDQZ7YwZNFliLgcHbEf0JPSiwlIfquBC+sMoh67Q+7++wtacm+VR089whKR65E",
+	"iQEj1/JbubZvmhWh0MQruBLtK0TE+874IDQI+qdJpxHuyLkPT89R25PFvXqBWuiWSQFHCW7omNfS6a4S",
+	"tkkRCYzCUUUHo3DKN8TukflF2R3AjI7T8rBzH+/v1nqEwfSt9fCsD6ETbX42m2c1bCbrskTtQhBfkH+e",
+	"gynKF0AdAGO9FjlTkL4FYsuuZqBcAn/mfFKPWT7S1ZUsCsCM5sNafhBoVxqnO44qIcrbjOW+YjqP4tNQ",
+	"NOXLpqOq65OBKgX/YDlFPRYT7xpOGprgMsOWXCzYnGBCx0GduqmUNRLwe3TIWP5BAamBitov+LDTT6/2",
+	"jg53o3I54DjExBzjzECAk5flqiRP2+HuPjvHRGCWO7TInM34jTADRdCABIBt8CePd7slc3zZ7l8yt4Aw",
+	"H1gy97vjDymZ0RS5w5VfJpljPxp1xVtfH57jEUnH2V+lU27HloG1Y77fmQQ+KRhP0I3VPu1S4zNXfFRx",
+	"VehJFCjm3svoA6/egd7tNz8ljzj9+KrUwxuDJod3ZWcOk/zjVFa3odiYNoxdC6sYDxR4OzG/lLzbrg6u",
+	"1oC0ak3/LNFKgm69tQktI4wuqB6NwBNIk4ycpyfs+PDJ/kARXK9zSzrXrn1tAHelMq7We1mttQtlD9RZ",
+	"iCEj4KXjcm1/l52951puGZ3cEN2BsI8UlyCEwYEaKAT5j7t/uXN6driLihxmhdpHzHy76IAH0d5bzGI6",
+	"PnwSHHquN7/+IKqBohRhMn8EQm6YG/JX1mN3eo93sZ4Lk5swTDgRXFEOcrt6y+g2T6jlUBRQ1odO14Fq",
+	"ZTjY9YD2B7UeTw6f7GLWA22z8+QiLUVJAAAZ5qjExSsfPTm0pAahMKppVgJSLwaKw+L3LAU4WrNqrYsM",
+	"2cft7nZ4Me0Wbd+LGbel+0zcfmsxkxB7SDB4mkyBZOvjwO02EHA2SmNBtOUOwP6T6np0+4mtPUjQBZmS",
+	"51L3kcGUlh2xd3RpjvcEO5WV0tSO82PowItTSvQJZf0x70cUFT6dCl5xQAyY8munRf55d5+98gX9ppn4",
+	"6+bpmXQizq6hxHI02mfgfiUfFqZbSMsRHTQZDJC6FXYJwTlq1s4h750S/hwxJ76OTO/57nAA/rE07ZtO",
+	"nIjjIUyiWRu23hsfk1aXvG37jRNJ4BvWRrRT6B0kD/0KU1jtV9r4bmdWTQA9hTNELAENipshqVbQ3iRj",
+	"4uNQTEke5LXWZe5fO1AGbkglAJ3jSoylcrVzkQNPGtMIguIAP+M+y6FRlpfgTw8z9pRSAoQEM94lGu46",
+	"BzgkNdhdHij/dg0fhLYrOdxQ99bjw0P/66hRo6kFL05DMzIw5DhWDCF4AoEZeBfnlRgorm6dw36fYTlY",
+	"IYfgs4mAGR75haEGhfPJwmCkWMFoWF//5PjYmntwetiziwzbgTrKDg8P/dRB9URpjG3G7F2VqsFc6hak",
+	"DShML/lw7A/CgRMsOqJqVkIW04kr67S0r6vCqmwZRYoBJEPrElMRHa/NiJ6Q5gLIStwLEPK47GHIGrlq",
+	"+37ts7O6ruRVU1PviKtb8sIB/1c3CIRRwVwzSie9ugU1ZaCshfvYvvynV3vPMmDSh/TP46e7flfd2tvw",
+	"JXoUmPipA+GStd8YcCfa4wJtyO4sV8VA5fZHlxqR30+YtS9zMjLgK/N/K60sVZUlbcyEFdoH8DpkxOvQ",
+	"GPCPIqN/9iKj9UuM7sUXl7SzPeJXEBXumiCUT4aUXLmUDKDkH3b3UTyEfPBGFaKaM9KtcZz5O3TNpybD",
+	"S4T3GFx7YEdFeSC5dHg5HhFEV/IaDEiH8YHJLNOS34KJKez4JMoUE4Ws0QSuqInwKRWHtoFCglZ5xWts",
+	"qgeGqQtNDbUalXJY5/ssp99YRu5ibU5uOPjXnJrcxFC32UCBxLy0bPPSLmwBxDZjueWD9DZdFpf0z7h1",
+	"TxaF7fw3iJBurcghV1rJIS8RL2mgCjGtx+zoWdj7zlBeCNg5jB3Vc7muqgZBdqyAtMKyujEtBSA3XMla",
+	"/i6K/BQtI0T0pWSoVqi+jlLu6bP8/S/n79++ffPu4uWLHEjP6u9ndl+bSsGWRq7/qAcRBA/gmRA5oMWm",
+	"HZUYn4z48BZjiGcw1hcKIuLg1Fg7wSZ/bZe0iEiLyNwJelMLAdhgo7bMSXHaQY8DUIpQ1XHPEcgQ+ndM",
+	"ZDtuzp/1tb245S1ljJEr0V8fUHpz1yo9Z5QyJyumGsIJ8xBNgZ1mDvqurepBoHLMi4Ey/IMoMO5CJxrJ",
+	"JwhgQlwSLtyTtl8S54luKyiYa6qk5ev2bcs3ar7x/UNn1bb71CeuU1dD+q1elgt+I6hmIiRybvO6VK7Z",
+	"1rYiAbL2XD5vN+fKPbFjVmhOuKn5PnsVImQUQbOPRtaJvTw+hAd+1oGKkgui5mdr5hVYG8Cr/w7Okgzz",
+	"VjEb5RYMFLgQQ5EaALothAEJFjHv6FOW+9z3haBjXP7lPfIDmGanO75VKcY6C8W6nfZJJ3H9IMFA7P62",
+	"Zf/w1xf8O695Fbu19AfEge0ZAOx319HkXObAJfcTPpkhzErkeeLOt+SdTdTi2xeQtOTWgsuA/B/SMD7n",
+	"EWqmLgUHe8srcRoY73yXfzbS1QTshManukvQi8MYcO1MLcsSEWiw0sQOGFzUt6I+aSXlGrCLsFGWY06l",
+	"VMI5o0BmN2V5N78ymf4LVuFckAKeAg8OvAyaFeyc7ACmqAObti+M8bTxVIlIjw6znQn/KCfNZOfkqf2H",
+	"VPiPo1TX/Xt0LDyAvwC2Z7V/Gin5oZwFONoX8xUsvf3OybcXxGh3knNZWDYAl20+CJMk6ZfhnVuPlGyT",
+	"qvw6VlNW2MaHyI0G6rJ8LIgIq9BfUz9QR2LR2T64R4pgCMilTYaIm+wiIAGwbcyJQJgvXYnixKdyYtwV",
+	"PQqyLL4zc0qWKgz6kY92UZGBx1C05I7W81DkA2KMJgUxRAnAsT6vLJmyeMr4QOXUIzqkki/1XSxmSAf3",
+	"BTujacJRWh3OHxiDqFYtJyIbqFB/6b+/9F1CKD1sn/1KPqLUBIlerMZLOqxuuXfIXBw2VQVQL5HQjCMO",
+	"1sSlLZoTz5QXbhnDT6/2nu3u+2m0HWdW7qKvMvKcQTRqoJwPM2N5aBOex/mBIM/FFOwCRHqYczGC1xES",
+	"DtGrmM1vm/cGutrIgbKi2jc6+T7pVIKhPDPYksbr30+NIB7YBA7L61CD/SYSyEbAzbm6DSdAO3Pq/cwO",
+	"jB/TJY4ebr7WRPNztnJqLHgBDO7TjgO27hqEHj3wz9EY29b37R1FdSF0Uu/PzHup/WBA35+ov4DXfdNS",
+	"3vfPWh5ssgt9KNmOXo4OxfFBMr478QqCCCc0LieJTuMcQSsSliVMd3obFjg84e+sYvEQI1jg7qwvc4fe",
+	"Z9vh61FPuC37MbCBW5ob2v35Ohj3sllCKm1TfSvsukaq2dQts2iCHXxyH14GnWWjYkUvHpeXcLzro19j",
+	"tizpkN8ZTOOABipWQYSmB67TEORHWBXcMQJpqJrC42ANlFjsAYGpr9Qqoh63NGFyu1HRdNiXqGQ6ca2F",
+	"Kh5MY/siJQv9FbYHLSiEFOZ71WNqbm420lgyZ9cstOE4BZd4MZGK8n2NEIZBStsZs6xRXiuWx62Kc7Lo",
+	"Bir6eMGoO+7MDLqARaxw8gFUDyzX28N+sC6P31wL6n6045qJJifQChVQziFMDIxmMArB86nrrjn5xvHZ",
+	"Il66bxXbQ/v7utREbm56qIl2zx5ETSSCctcK/71KJUyqdXE13nzrwDx6dD5pBZW4Vm+b+LYB2GxO25Bj",
+	"pSfduoGKihywy44CJz/3t89rkE/YihsXq4wYNEx7BahSPtIZubnZTGfEYSxFbEtp5Obmy/gBYFFdSiQA",
+	"eVJg9ssqkUtmCUokNzdfuRKJx2u1SCSjNS5yLBgPPgEZ9yi3x9aNruo9c5YctuAjXc9kcbQclLKFsvpr",
+	"HWpT3z7f+z5jZy+S/gGcjL8lX1mZ+/rbvqzAHQ6ho7odQu7rl7anN+7hbvrDVLRvcgzrmUJ2nQ9RyL6W",
+	"6ByoX6GikPuyS6c0RfBRM92UzlSKSh+vRKlnpNEnMjngVj5dUsa9Zbn1RayhVcT8kDbQO2FVGstJ7Uyu",
+	"RObO1qrSjXL/uD/Of+CZtDn4hP1rl8KV/aih6QpAnfCA0Q3FxoZYFyZiLyB0+4hR1YYrllYuKMvRXuz9",
+	"GSTC9whzNlC5n12svk0EV4YUQFIWZtwwPhwKSMlyCRcepQWapUIGBxWNd3TxOXOj7Wy1pBRgF7oojlAZ",
+	"HizRAIcj/GTsXyzjQDD1ad4OX+1RWeKO5DnMLc5OWKBkiFDCiXeS73kNVj60Ei25nFACX8b0utGLs2i0",
+	"bzqGERay2kSNtvih4hnRkJTC2uZ88alvTfZ3hjQgDCGjojpZG1GOMnYEotyK9aNDV2zG1S30VYYyPl5d",
+	"i8qbqkePCZzVQNj7Er7G9EtMIoNAOXRNh8bRvGb5gR08d7XMN2Ja45hWc7R/7LP8ORLI3gWEwyXiv0Bz",
+	"B1bfToVHP4Af+9S7sAmnGELRTU3dr90qDctjitPDWtR7pq4En+SEgoD54fFgBEMwwfwNrmKNB9ItaHUD",
+	"BctDq+qgtQYoa8ytjMzxJ9jsEkhzDgsIiw2vSq5uENGYFgId3HVpdaOKD+0q3RYqDemFJyw/yDOWDwb2",
+	"v/s5Vf3t7+cxoN4+u5jpFnVO+C1WAHmb1s4TZvweoCi4y1ipochF1tAKO7ziUhaGukWHD6lzHUAAypow",
+	"HKCSMae/L3mdO1Pa9bH7zgzUsNTDG/bI9/PM2PETNtZNZTw8+K6nAICx8F2Fx7xwlZbgmj97gYkiZyjs",
+	"W0Wq7OjwkGYI2cTmBGjF5SD7U4VkjcsJV7d5i3zPnOkfwE2iKN51XLFKlWJnC90r0tpst/sl8LxVftVf",
+	"oxbjYNMi2ABUwbp5dfky4X/zmmy2pA/k35dp1n86+FObqY90NeH1zsnOlVTU7WGxr+QqNfpoC3JkmXcl",
+	"EPbXH6gDDCUgPDTG8fZuIntWaywHn1p8YKlHBkg9epw0mRzajQQuE+D0CQEccWk83jC4FlR5G643uCOi",
+	"F0dOiYEKmP3UlovgZE4XawT6X0dcYus6fn2ghqgzWkLYTO/oTJJHoF9OdVkzYc0UoerMO6FlFQlQaO58",
+	"VemZERUzYz0DSGBIAKzHYnISIyAB4y30TJWaFxlVjQyUUXI0EqF3m+GquNIfna4LJfNLiIB10UCXPbXk",
+	"XA/vhb0t7qljyBFrec6HY7H3HOX+Kv7SfvhztuP0jxfSOEixle9I/CR60zmR395bXcrhbd+3zf/sc7bz",
+	"H3uxdrT3ZuqzsZe9sONXW2aoL4gaiac+pArfw8z0U1hmYUYoSBvFlKVvSwR1aroCIA0l0hbmizBan+Bv",
+	"5Hx3+FMwTJd2Al/2Dvs6VK/zGgNL31gE1k1/tYkbtvGhLNzo4FIG7rY6k3r7toPYpyVXq+JClfggDdZR",
+	"qsIjMnq/Wwj3WJPXvpBh3XHJa4HGIHYfkUXm38UOCTAtvAdiRbsOOdy+p51af1f9461d6leneTgY6dgZ",
+	"V3K1ubqRv7zg13ncksUN8Z3xDdiBWT0Ltp4zm+n8XFx97hCSUSja1vXI8tXoF63EawwEbJMlwOw6lAi7",
+	"ujklwu7dKsEKz8ArH6eo5xxc0G7PCU/r1WjPLngPVpxjRsOdhn4ApzEVe2xEnZs74ZpU/okDKmnhQR+x",
+	"1y7FBMs8Ldeh5AMTDgB4k6P7o1OSzRS78ygxAZFEiY/1QLkfBFDl6BZJ8i3HnOvPu6fBJeTeiuCh+G5l",
+	"VQCG6Ka+rpuGyTNoNUiYZVZASCQaohefrkITwDsOkLF2zRpayVDw2M08ikb6n8dHmg2UasrS46GGJqnU",
+	"PgkuP+1TnrEnR8cBOxUJkhkuAfnebsAP2JcESnt0NR1zJYpL2qLLSoxMPlCYyRO7lPweYsXVhFc3gnDA",
+	"ULsBmB9sgoH9OG+twCE0C9jsqKnsPIhRqzYK10Pj+YVFqUCKT81Y13ScLQ/UuhLHHsuGjDFmivcff7WT",
+	"OucfHjxraBUfboVfQwqRrlCX+Ep55blzBK/PI5foYweOSJfW3juwek+3bWBsB49xyWv0NitIczsFrxDp",
+	"CNKwfLAzaA4PHw/hdsgC/iFO8DOnrOGHg518Xm8IgYPlisOSjANrA1nieO7W/NWqEm6G57TfnXAQ9P02",
+	"VQvPq75d9WLejoiuj//oYUN9OcQqWjqGA19DR5oPNUE7wRJFeC0+1i6/x0UDj58+Qzw3+8ND9l//63+z",
+	"nKvhWFeXo0pPcob3a6Dcp7WGGAncocW4SxCSgHEf6z+QUiw+1qzW18JKcQ9xyZVHeRrppjphT46PByp3",
+	"EhmAIC7Fx6EQhcsJwsKMjx2RRnjkCJuzEkIPMY08wIY7DSPUdw3USskLrSlRswnMTGkSDDXDvujdbCWg",
+	"CpLIHCjUvKIyMIwOYqd4px0goqBXamiGcJYQEbO6hygy1+XRSqOhVqaZiALb1QaVb6ACoCFXt5ivgonC",
+	"FN5bpoPYdTy+m8aB7D7ipFtK4KK3f5nc4z4s+KwoVuQetxhoW+9YSEu+Aw+9z7Bb74UvWd3Gi8m+urDd",
+	"WVFgI/hJu3Son+Doo3odyMlUVxtAna2UMu+nmC9yyIqKjxxT95BETBaGUJL+0RSEh4T5JlENnCi8sncS",
+	"kNAylvOyEry4vZxWwgC0J7B8qmCA5Iy8Ev8AyZX7linQlugUePaIyxJYl52byw7A5ifOwAQxgOgU+BTo",
+	"ICWHZyhHFvppkCBTTKoPvJSFEwphBg6AH7GxQbfhNYbInAXAC/yddxw6QYfzCNLIyZkV4ojdlzRy47Ui",
+	"Zz1w1Jbowkhzc9rwFpn4K6TxL8PEcfD18EmB3gLqZQeb2yrrwWm7u0taks+q3A4v+uSUthUpA8/1ZMor",
+	"scdVsQcNqhXVdJDDatHvdGpvrDQm89W3HvhTDcumEBhW7qfGtRwoT4BBTHg50pXVl2ThjUO3mtbNSfmh",
+	"06GAO1+zEA4IqtLSyNtFcOYGLXHGDTNWS0TwkFTwjfjR0uygTaow7Xycm88h89CsfFcgO7Wuec2TwdIJ",
+	"+gi9VPWzJzsJKLgvbXRTvGYbqs/nh0k+2VST2V6o3DHppWUxm/Ob3sJ4nqcMFFnp1HDYFXQ68/WuLCdp",
+	"Z2YDdUeWg3U1D2adfZEKmz5X9SVY1N/eTYU2yLVLBccyim1aH7HEP6gatbkdsvZVTxotZwUgl2rlJQ3m",
+	"uXzk0BEIvZAhmIVtUnzUztWjZQ4Vzq76O8OmlbT7GzDxkH+wiS7EQD06e7H3w+4Jg/wBbD7kkh69yyZC",
+	"04utIFmUIgdjh1qYXo50dSnVtKkRRlrPRBG5gUoDTbWtxiFUjfDodr2/NaIRpyy/kQpR/FolTdCTfzaW",
+	"w3Eqjj6/NmJ4Sl/SV5f0FbCXNjJSByTSr5C+PQck6HCW3IC6wpZpkHwUoHWpQ2GGLXycuiANq3SD5VRi",
+	"lkFu6SkzY6grhFO1BiGrtaaS+Lm5B45tNzs564EaqLO2fiINCAHYe1PzUlDbKre0EEpYS0Kcvdg72s0Y",
+	"H6iWDOgQAPvsDQxG2PZYP+YbHbn8WnCb2mXbf0RFG6c4OSCQy1FTlmBpL7jpEO+bYsJ0b+LQsgsUz+ER",
+	"UIleqIubw7QK+b2hvk4hrDkZ/nj+mbVNfLUonLRltTOh6tNlbsowcEA/eIRF3OBrlYhaS1Vj2UDBPjB7",
+	"d1xZOKKPVgLoGQISUNBsJ+7ag3Bzs89eU8MTiLLD57KgJjNuG+aRNIkZQJ2M5QbYoRmfxQPxT8I/0YEA",
+	"5HGUlM5Vox5MNL9r1EML5lDwmPQaYour9dAaWkL6VSEmUw2ppu+IQFfJ7NRP7t1p2mvd+yx3Xsvc1Xj5",
+	"6syvu3ZBqMgL6kTrnNxZt8ZzmXbi8wA749Jv25mwUVci6Rsy7fdMLXOB4Xd+1G+6ADNeSg8ccrfoBwOL",
+	"9jmebajfh8z+6kV7B59IfnZXrydDhW0zL2O5e2PqIdBSaJzOpEd3mjsPRDXdteT4/cPAcXg//Bejk9X3",
+	"2e7av5Nra22ysp+Ju0R+1p1fl811zl1rfKclwpYHymQ+sxr0m7fP936gJMR2nqLVE30KAWCXuAy3ZBiD",
+	"gkQLt6N/CrbVEV06IVjM6R4xdpvTSdlfKO/sK3U+/FVTjycd3b/7yTZDZWHPKQt3inY2KwCBgXSvG2iu",
+	"5EwHxouiEsaAdv5k99RB6ZTCE3/LroYc2tAsKbIZiR4pZLCIze9R9e9USWBE/Rb3bLvdjdqDPB9rORT/",
+	"JyPmPB9rxJZcpuBuDo/jgXnvDfb83L3xm1ZaaRWr9VW3gQ+lrrrxkrVU28E/74UUgoUI+YRLlbe4FN4Y",
+	"56sD/A3nr0OWFjUhAVeaLMSl/U3OlBCFiTuLBLR+75PERHhAX1zWoCRmgvOzxI5XdjIOswwRMeJWG63W",
+	"tzGSWQDgTLS13RyA03sZV2Fw3omp45QepF3dl0mb69e/7usA7lwxV6vt0ny/FfjOTRs0rJBV7a4dzrmz",
+	"RaulTwOIN6pVj4NtmkzUxykjcCIEiXPWCTncMucTN43lkiG6FKG8SYcHbDXG493TgeK+zgnCU3O48fYx",
+	"6ASNiXAYkGq1lLD8FgGEACcDOIwfTlct9B+MEYhKnLKKz9DRLVSBCXn1YnmaL0BKBhH229ENrJKi5TUh",
+	"TdC758MmKPKpwRY5exBc+qBmD9Q2QyyUb01yY9KYml0Ju709A3DwXqVZ1IHVAdRxe0u9DOvoDeL6vIf0",
+	"AvcUBD1y6DCOs8Kd4hQOYY8w1ZHlbo27+4jIJSuxEJZjgLPuCmgxZDlQc+pnPNfO2BgaN/vszOf0JwCh",
+	"IMGN8BBTuBx2NzsxYZxYHHIFRQrCA9952Jd8ogtRtssbvAg/Hah1Ws+zjTrPt+NtJ5RV1pbPpyyNlptQ",
+	"ZtrhNQcvlY6kxSGkhThaG6dSkXYWhdFCrMx1A1sVLMMAOD4L1C9FWZgQROsmXcTSglQ8iSWNgOky5VXw",
+	"/wwh70YarWAPfvW9OVCvIQQ2I1wLkj1shTbW+iYjk42bG0C7qUwNwGiWI06beiG67BokgEYF4fmhVfgH",
+	"Coaj0B5A0srh2KPbReui7nKK1aIszSntTOedc/FhyjjsuFEUCofKUMv6gU8XGtk+pUhncfdAadjTw8cs",
+	"j9mIS3/OC1FzWebEOZH9QpGr1jdB4fFNB6P8U0tisrC3w14540t+U1qmJZP6rQOX2o7TwL78y6iYf8QY",
+	"/yljjLCC+fSbe4opphVZiNh3+mEgKXwu8UfPIEs5qn11zPwEWHmy0XsWp3r43JuQiITJzwP16MXPKD4j",
+	"aA2nYgL/iOEEqHDfF8n+GIm6/kItFW/6H7ArX21pLE6vw2SDE91mMSwmn3y7lbA4/45mfngfvlAgrY/J",
+	"d7aQnpexq6aGPCMOPd4pI81qIiety0tmWA7qCTSrhdCT61wLWWdW1oLbKVzjgQr3eIOmglHjskrPoE1Z",
+	"Zdm08lq09HlVlrMYDcoxKJDAvgE2owGwV6vZOFAPz8XUkFeK15H20zaWrI4CS4IiU6to1lhOGoyJgfKv",
+	"A111CErPWTuWQrzP6ueTZjgmfzxtqtuHKEONdC8jf0fnHsup3Xt+6k3LgYIis8jkhYChQy+09q/VYZ/u",
+	"LqbPGQLQbNHCOkp6yN1aX0WfQy2ccTNQrnyX0ENAR3TH6up310yCW6HXR8c2TwVpxZ516/VpBRI4bbEl",
+	"BRJf/oca+YcauSU1ktIxF9TIHkJufSXyAFuOf2mXKIgc8bEOidr+ygtWclND2uxtxq7EWEKBL4HBl1KJ",
+	"zKW6c1/D6nAzLJ/G/cx8D3alfWo3IKO3fZeEt8fLUlSQHZIherDnw+AHnOjCiwfwGDkZbFil9YTE+SmK",
+	"KnImzOfN65liVnN+tuuE4yKLrxkvZ/zWMGkyqmyOekmV8kaQbg0OiZOFq46WNng6Q9QIpv32zfkF+6//",
+	"9/9DMsjnpI1r4iPN4is9Gx+oSHdflgCeUjNcV6c5qyJrC2MUo1mr/UlUqX0nv9ii7ICrcKGdHbE16XFW",
+	"FDJwlIcTHJ0WCKAiQOE77wUMgcp4K7WBGgfgrcRGuJxojk2EsFfLnfFA+QJMAg3B09gQd6FDXC0wmIqa",
+	"PEDtZqiOIZhojL1CJb7gVSlFFV20R743W9hooZrJzsnf7Nv+ni325XwIbAfgmGTrC1U4fvkb0e92BQc4",
+	"Eh5QbiQxD4GhQmyAIkLIDR37J1GKbNdFynTLiHD8ZjGgQ0SufA0UAw15H1R1+zryZ4AHlbCtqRcTmAGY",
+	"BzDR6hpAyY0oP1hTjDR/wka8kooa7/jaDlkZkAuujgQ2mu4M8uNqIYKXjBvcM3usBMxk69zxDRDW18Ia",
+	"XznFws6qk/t9nc6TtxRywgnLUBaHd3fbHMIIVewpPfvSyuVrgBaFkkF34/JgKBP/HBOmaORrarwG6mq2",
+	"KI7TMt5NhAJB4eOypOvKqwDhBgInZlhWJ4TY+gnFqS07Ny0frWMr7B8a+MTV7bzm66pGuhwTjwJEmgeF",
+	"2c18nBNUwUijdVhokKFlmdD3u1ayG2Z0Uw2hRb3Vz+ONhASokS6xevUUpH4puBFs2tQGI7YuM1diA9Wh",
+	"w3iFHucKFG3XyjgSyBAghVsGiv0QmTEC5kAZH/zmFHXfmaTUR2WFIv2YjQHfWdb2MF3FLW9qfVk1yq52",
+	"xGqt91kuVS2qqpnWObNUaxgv67FurscUHIRKvQzXOuHVjePz9qvw40sf2cvn1eNONfhR7lTg/JTlV425",
+	"zdnMNbV0I+8Ck1bFpdKzuNrQEgPINiBMSg6DlSMxzpKb7N05El68XP4R2bpILD7s8qtz305DRhDomSNz",
+	"K09EIWta6cJssTDrSqIHKDQBCLMCUu9Q9AcqGsbLsj7S7bTDXEGMYIQMdJclneCsil/0bGtZcPD2d/jq",
+	"h0+DU7VdW0ecIjovqOcGgpKhzwJdXtSa0AywmtaWU16hys8xWs+s9SyzUlqr7SvDnxxfXwo9dEGi5Na7",
+	"OfIhV0NRlkDTPnOp0OD2BE5rWWfmc8AwlYnMKuzjiTuOKuNT10Wa/QqpBrQVA0XBd3LyhuC80xcz75lG",
+	"QMfTAHUEv+GlRwmZv3NpVdGOAzrVS/v4zpfQ3N5FeNjfjs6Gs2aOV36FQa7VD8OZL0fFeYcBG3Qvzca6",
+	"RP9fFjIFozw+VK9WXhCnqd1+l7ooVjdK3ZSFhMf5NEf/WsoK88pV8Pm10xmZy2aE5JyFdEZoUZOwUKXr",
+	"Fxia/6EoB0mOQ1t5KAoffcG76J4DuB5X9g8wrMG8jJ9vieWsNeQ1Ppq65h7Q1hXW1WOu4vxCh2wyF1Xr",
+	"UCzuYrFGEaTlfMiuco4LbclohQG+CKJQJ/+LYYS+GfbnMYTAtwW5uJswQifCrXqyYYeqSnzQNwSJTL3d",
+	"0E8DEXcE/fQkTXoQIpBiMudhR9HTBc7pmy55gjWsLnjC7X+ocqfabaxvpjYcCtOZdsWLiYRedEsiUvGp",
+	"rlZyT1FoWD3t/KezveOnzzxGuCcJdsZyS6Ihi8P+DQMN1JUotbo2DqXC1wv5fH7AhsppL0NCM7o+lVYQ",
+	"q8egvKK3suilvCz3WQ59gl2K80C1c5wBXrtRN0rPVDwBUv5CCdNyxotZ7kAmW+K68O514u/3iDONKfy4",
+	"uiUlOLD/GfSnVOC/+FaKcWo6t7UuUovlHnyC/68yiH6k5stMq5iNhqY84d6gIgAvXQaIglw7EN6qNmbv",
+	"kMtvHRbCjrLpzq6t1dtBWmAhTQVH0lQrT+RVKDzCYLiruER8hY+U6+TOw75x2XHgMBdNpb7GdrY1zqtv",
+	"xRly6w3Oo6nUcmvoJRoDPtmBsvvQARi6brnEti7Avhk8SV+S1w/NnSNqnGCNqwJeO1DYsSvA4DkfQy0n",
+	"ouN8Uyq2KvzxboHLN5X6Ilo1rKmrrt+eygPW9b8ECKsNiZVYgAMxXtYsiZ7JfC2hpARVw64aWdbQKx+/",
+	"xW1qofTBj/iUX8lS1lIY9ujN272jJ7v77BeozVaa2Dvw9KOj3SRm0L9HYMtbOloPKtMBpw6gfFapu5dj",
+	"bZ1k+/3/PT7OW1OLSddhWtXOH6XXwe4RieHX8M5v2jDx61htnIRtfCgDZRZv8r0YKbnV/F1fpVoHNd41",
+	"Y2qU/K0RWRQiAy9LUONj6EqraqWxH1Gd95u7JWbv3/9l1PqwvCU6vd+5b0WXn0WHtp4+v3woelcay6j6",
+	"IMFqtYbzftRnG5ncIlZ/YD8oSshv4H9IE1784XsIPNJtdmJIVvP4N9GrEP9m8U1nTsm1Mo3XvpMzheat",
+	"Bh2vxEnfdN+BGO8tQjYJlfweuLDVBiH1urfkKB4JUUAYXasFSLnoNR5eO7FCl86GaaITDYiYPKr+tNs8",
+	"rTEf3E2LatcWX/ejLAXGjOiZ+LyiNvaJ08bsP1f2wkPuZ60xSsWpdyz1n726ZVOhp6WIhkAnYMfLXcgb",
+	"y12p35hfnqu6CC+LGounDzQqh4lLkKJXOKMp8YJ3DWLweFMqAAFF3SbEsKm7SMqPHhohsZEsQxoYJJyV",
+	"VrXX0UvH0tS6urWG4P8fAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

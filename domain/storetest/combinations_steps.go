@@ -20,6 +20,7 @@ func combinationSteps(t *testing.T, open Open) {
 		"DL-8 an acknowledgement settles every source":     acknowledgesCombination,
 		"DL-8 a later acknowledgement settles them again":  acknowledgesCombinationLate,
 		"DL-4 a combination is handed out again, as it is": combinationExpires,
+		"DL-3 recovery gives a combination up as a whole":  recoversCombination,
 		"DL-8 a person's is handed out with auto_run off":  combinationWithoutAutoRun,
 	})
 }
