@@ -1777,6 +1777,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1792,6 +1809,9 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -2414,6 +2434,9 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2524,6 +2547,9 @@ type ServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx echo.Context, changeID ChangeID) error
@@ -2873,6 +2899,22 @@ func (w *ServerInterfaceWrapper) ReleaseDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReleaseDelivery(ctx, deliveryID)
+	return err
+}
+
+// RenewDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -4339,6 +4381,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/renew", wrapper.RenewDelivery, options.OperationMiddlewares["renewDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
@@ -4867,6 +4910,54 @@ type ReleaseDeliverydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReleaseDeliverydefaultApplicationProblemPlusJSONResponse) VisitReleaseDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *RenewDeliveryJSONRequestBody
+}
+
+type RenewDeliveryResponseObject interface {
+	VisitRenewDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RenewDelivery200JSONResponse Renewal
+
+func (response RenewDelivery200JSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RenewDeliverydefaultApplicationProblemPlusJSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8059,6 +8150,9 @@ type StrictServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx context.Context, request ReleaseDeliveryRequestObject) (ReleaseDeliveryResponseObject, error)
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx context.Context, request RenewDeliveryRequestObject) (RenewDeliveryResponseObject, error)
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx context.Context, request GetFileChangeRequestObject) (GetFileChangeResponseObject, error)
@@ -8574,6 +8668,54 @@ func (sh *strictHandler) ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID
 		return err
 	} else if validResponse, ok := response.(ReleaseDeliveryResponseObject); ok {
 		return validResponse.VisitReleaseDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RenewDelivery operation middleware
+func (sh *strictHandler) RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request RenewDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body RenewDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewDelivery(ctx.Request().Context(), request.(RenewDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RenewDeliveryResponseObject); ok {
+		return validResponse.VisitRenewDeliveryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -10766,221 +10908,227 @@ var swaggerSpec = []string{
 	"xf3QDBboNYXbEaGO27yOzRBut9f/x3sh7jQ/D8p3t7f07kWUzu+1EO53m4MUqp6sTHRoMjEoOPTE6V4B",
 	"5HZ8X91f1uqfdNqCQDe3ZFrVogMO6tvooeQB+O90wH90YvpmOzG1ujbciQysjnu3d/zRGWpZ6QmEEFgb",
 	"bfkee0Q5kYD+2H0/an1HFuGc/3d6yR+dsf7ojPUNd8bquMBdClKDoTZvUEvHzBa04iRjb6pzzYvd0jdb",
-	"mkHayoDgnM0RWdNx0AkuO57bNhA3/AMT5JoOb0/BDJkyOS1ZR/VSsqPpG5dtZ/YN7K0eMXx4VXq5/jWL",
-	"edpF1GW0r88YQ5vNXrj9WBrevgWW9q91YbGegI2Xcnjr2/lQTa+pYuTRm7fQeaR7195WUEvU2rlTFF0u",
-	"IIflZau30+9LaPS6sOzuzd6QtnAExYZSpHxSjw/b5r9PPnxsa1SXdUdfnKssS0Omm012VMlJukr10vcc",
-	"amD93kimloMoru7q7gf9del60nW1nUAoP8oZmVAxD8B5s/6VGvcAz3dCamEzEDaRNQFAY2nd7TvI8VjY",
-	"leV4bq8bMGzBkmy16rk3uA2gG7eda+5+n8f/mRG6VR/KhhZoqm+Qro8iCXTltUjXW2vZZHz/rQgHkEcN",
-	"THrOrlasuoraEfSTQb6afTU6uZwyAahVUYkG+Bmh2RoqsaHDWo8kwoVmB47YI0JurasBMxk2N6iMyyF1",
-	"VsKtwemla7hiaNNFO3K9Ci9kPl89QGhH1VcHvGfnfna0vwu9ThykObiSK6hmiFMZkPy4su3m4CeyCr1S",
-	"VnVISWVHXbhe++2SpJJ9YOUpesbHsiyUNfiZciTOXcOTw0aTSltljc49m2yX7ul5EeIfd2p+t73UjS3W",
-	"Gi9GYlonICRMXQpmS6Ww2MUosRq8LT+kcff7uCTtzjuPZLeygt0L7R0DsvT9DpzeAiThdJZTctj30qWa",
-	"IiQ623W2jptQLkIa/X35DB4u02WTDLl1nTHp9PIXwe+/cEz34EQJSaEOx26DTgbBO2LdJakGd80edTZP",
-	"vTV8EIlRzk/r8jXk7GLa0Bpl8q5E9Mt0rrvfuEWLSWzcd7KDCvstaZGYuvBD0iD0LdqCdS85uHRv8V+a",
-	"KXlcGRZ0GniinkkIbyPepDUSQ6ECF5GSZv7kBbsyBL5MKt5HAb0TsN9s3bxdwCYJYFtTCjZj3Jvfgc/d",
-	"+7KiGbqjV9dcL9DruGIs3VkvdHp2OqbV5fAvXiCPpVxD/bCsrriY1nqzTnwRVuQSCNfQFn2h3U+7X/R3",
-	"jRKh12evft7Jdi7e/+Xsry9+vkxO4dJcw0UF1JVZJG0cWyGTVJicfiAntgq7qSmYW28mfc1KOQMN+sXf",
-	"9nrrDJvE4KPJ3UkPWKNJaY/63Z+3XYrrL9y9KjQbpiXzZskZKjhWXYn3JduJ6nsS29ggvfUUE0PnG2kl",
-	"SynorIFG1Tfj8M6qw8rWs/dwZjh011beh3QG1vPNimYz+43k8lLWuga1pUNnGxJMSsjC9V941buX5+Tx",
-	"48c/ZOT95XlGJnxYSRubyUj+nzn6RFosPc4KWBRBLnDVymBfm9k3Y29dDJdrUkimoHgAf/EQXfVLep3K",
-	"GF5LBFXsg7z1O5Jcnw1AcEVupCw2X5hybrGlSh48dG8CAsdcEBS4cy1uHx11Y1+SN9XQ10a8v0lQfUiw",
-	"45gX9NyVMfAHPgAcrnP37oXdwzX/dvm9w0ddl93f1JN04OeSfdRxT7suALOU/vhmSn+rme3XMeqJCivo",
-	"ZGM/hKonRhtLaJSpqwwjZdHikztaVwm2D9jKPVici7Fum3Fv0AAVk7rW4Bq9TGqzXele9AnIcuvyi6aS",
-	"hZ3tOoyNeOQaDCc56L2wFkNJ3y5nqauNPDy9qOaFD0Inujqyzvms8KxAIqNzq9CyJNe1DnG4tGclFZHr",
-	"7SkBGkpE6cznGSnljFVkSBXk6Fqs7KQiam3qfjb0It5SMr8tOJpshx1NbxlRcsIgb58IOYv34bpW8ygX",
-	"MHjfzLxYNbE9ix32Rmo3/hbSNFs6M53Sa17ypPHqCg+4IpCNZXZMkEKSazaXtogHE5QqTAVcD70OXT7d",
-	"6d3cp7lf17zU0C88g/itTWnswKQCQl5eayrYjClNJvzGdtbieknmyKJfKXr58isdo+TCahfmlzXPIHW/",
-	"fnHK2n3YPP3FkpP+/cX3Crhbv46N5EZaGWkaqhmpBf+tZqvjGvC2pZO8DzkTTu4bFTagzwzriuv5hVmT",
-	"hWlmtGJVir1CkqeZ718doFZIebB4m4bhkvfvftp3dwE8GvhGP/5Y6+nO588Q9h/JxZHC61GokGumZ4wJ",
-	"ayFBjeFQQrQCM31O4IozNkWn+Iix4poOb93zs4prZjaUCvzBdwpKVTMoQdNqILAGTBElMasEkwtsvjap",
-	"GB2OmfI/J+wjHepyDlWMWPIYBq/YUFaQqTJzlV04SVcayauB8DlKWDRZyJlwJV8jXjqcV5fuOBADcWkY",
-	"dSGHoEE77/9QCl3RoT61sQBg42YY6BMLqfMgfW+YYBUFvNhKTgjX++RVwYTmI25Eo6qHY0IVgbOE0hBS",
-	"1SVTA+ESjJniNwLmsUf+9KeXspr86U9Womb4s90TANw3BJArQW/ZlRHAeUbeX77c+36fGA6FESXnMjKP",
-	"vr88x8rU2HGESJ//me+TN4LBWweCWOTCKbRcglTcYCx9b4wlmxZSMHNTK1cX/PgYvkNoWJ/fR6HH9A3k",
-	"6p9iG3rzkWJac3GjdvfNgGcEcg5dlpER5dhSYEwVKeppCbBqDv01I7qivDQ0aZkVFwD9hBtgeNeUmutJ",
-	"VF1V8oZq7Hpv3gzzMEMWjE2hHSMV5NkT892Tw0OSL4C75aeQCOOmNmNluYdPgOo1q6S4gV8fH6eQYnHL",
-	"gcbNqA4w1hwdgs7m++Q9SuGATywKYiUz+a0GzANa0QnTrmMCEJF9ldonr1Ce4ndwX4hEBqGfPbH769dF",
-	"eIGcY0r12BH3k8Mn2KpQkVsuzC0wtIedTx31Pd6F98OOm4ftXkP+jeIfWIZlzIWHDiSosooiQtPL//ri",
-	"khx8ODoAlC2z+J+xxpJwZSbqOxiaKzoyl8e2FOOKWBA3eL85jQbHMcP4lmPXc/L+X16+fPncP2s5ADxr",
-	"V/cSsf78+p7s+isTQ0grPEHqwALzoSxYvk8QjMI28nSFc02kzyyqAvsOlmdO1LlCJ8bwML/5+9nef9K9",
-	"3w/3fti/2vv101F2dPz959zOEpo1uik+3T0BxggBDksuZl5zFRK2T0lu5Fce71gtSqZUBKDsisvNivxh",
-	"q3DWf8a9iLp24EOob/jHvt91G3B8eGS7S/4kh3AB7L2xmxdVR1uu/9GMFyC3leGEtsTI2xHHh4dm10AG",
-	"2bbitiQ3w19iopr72ZPDH+w8z4ZDpvw0jw8NNcFfsIMEhaSVsYbFmJmCIw7gWmvFqpwgbiXaVvG/Iasw",
-	"PyX5xz0PdrkHP87NZA1Lx602mrxZS9R3lqpbyODYJ8YigN0tATaq1ooXmLsLs/pOEe9ZJL5MhBUAXjty",
-	"Nf5CajMk7CVW+Jd8yIRiQc3bOZsagUp+wi/I8f7hTrZTV6XVDdTJwcFsNtun8Ni+rG4O7DvUwU+vzl/8",
-	"fPFiz/wmRDiCyhCVap3sHO4f4WNyygSd8p2Tncf7h/uPbdtOUHcOxoyWevy7+fuGpWBEBKElp8Bf8gNj",
-	"nv2eQ6XN0RNQe1gBEKl4cCgT0cz0W/yq2Dkx7/4RRsJir6k0yzGjHR8etiB66BSFC5fi4B/W0ESlc5VK",
-	"akcA3apdSu3QhQs2orb0I/UqP7cDjwIe6Yk7J3//NXL/7bxSFlxaGuI2G/WB/U/yCDZsFxLXbhT4F3xL",
-	"oQUK3TnZEVKgSwK3t/MoUMfUsgYmtVD6tPaB/MQ/MMGU+uc/kg2OYsJ0xYeq8zDeVuDTYLVtFM0+usJM",
-	"OIzvzVlIAiEQq7zB6Q2l4UWghzoW3Hlop+BNAaVsIFwXLMM3KYpvgTB2RkWQM9uZaeGQX9t1rDxjs4qD",
-	"aUl563TbptbndE0EjHL/x/mO0cJKSbeOdU/Scr99R7gdd6v/vTm3dse/KvBxbO3uuHHSmx4ZRFvb9tjo",
-	"ogoMgDscwJxOyns9gP9lXrjWAbgprEXeX2Cn/9fZ65822OmK0WK+RJYbXSeWG5nhR1Na2Y73uCserQ7s",
-	"BClvlVGQQa0z1j0WHtRCBaHz9PAxyWNQeVAFByJ/x3Q13zszpmneCMi7fEJjAyotp1P7d0OoGSVrRufd",
-	"Qi3N8cyO8i8q14ZU3D+hnFPh/Rx8yNCxbi1itYmE+3B0AIrzgfXYq4NPIW72+SCuGExS06WzEazBQVWw",
-	"JZe/Ms8g4o9upqBUP/rx1d7xs8SVN9LO1uSpM3UGNUSQg24t8M6CvvAIVpepnc/ZyiftSK59y8rn/4KV",
-	"Xj2ehIvQ58HnfDRSUH64PQLmSstqnqLgM3DEOs/sGB+8F4IO7tW///o5LeftcIjg5iHuIvK2D3TRN1aY",
-	"fV6XPGwSNcCp2MsRglEHnzwQOy8+r9DPLTKhQma1D46cfBG4P09KtucBU2BrJx9wGtK6XIBF3v6JUxKj",
-	"KNgTjqKAHYcMZYVrn7FbeJ9DPohARyBSsvlIANmSIJcLpnVp/eoO8CRCMKwsfqBUHgjNSETrhczIWM6A",
-	"3mRpcQe5Irxgk6k0JHJCclUPXfOoR94PPxBjAC1EnzmErm8kU0QKiyqG8hnSI3Yzkjuf6SMsCidCamTe",
-	"Q1ZpykX0HiYKRfB580sXyITBB8Iv7JqhDZS3QFzyjlftkzPr0kXpD27hH0geuifkWURHHlZ3INBXFvYW",
-	"fpZuqZCndImIBBr3EkTuX2Qxv7creRZGckgbn5tBLdsi94szBd+qCSP5W+UQF3SOruJrBtX0UP68Eb+w",
-	"9cefV156pIctXfhzY+4XhE+gG4pm5TwGCMAgXEAHsgExuLUn6DEA772NjKKW57FH1dT6rrkm9IZyMRCP",
-	"nv+0d7yLYSSAEaRDcE8Mx2xo7QBN1S26xGPgVtkCJfEuUB9cg7uXoe8e3jQQTaBCwkfNHN4MVX7l8mXM",
-	"myb0ljXqeKLqdX/pjZ4ImadF4/4PRJsBYPgM28U3b3q45Vm7fn5GlS2ihp+028OYHwjistQHAip24MlG",
-	"A5Y098BRt805cJQvxDXs6Ekl0m36aUzdtoHBIoVbCOet8pPzStqQSxBGRhWjW+ImNnNoS9zkL4F1uFUA",
-	"jtUJ4IqZzc1tWlWeoZ0GNL1PwAoxfKLrlhDkHKeE+js4EKlL2BDCWPKeNMrtRmz5KrQw275SAZr5UlNg",
-	"01sm+b9yKESOwM6AOu5C7iNesj0b+zv4ZGvQlplFv3iDCHK8Zy7MRtHMLNlIGwUXzf8nu9ZiSrYfSxtN",
-	"EVzUFg84BqVKHzHO9mHMJrM9vhhWENuprKeNvJn5hIuPjSfMGOg8eKN42MRCyFyBx6EvRDtjYShroSEh",
-	"xCfBoEcSsnGg3TEmPGC6TXdAC+azRSKwI3QQAO7HlgngJ65chhaMB8cvqyHr7QLE47dn6HxyB58CGujn",
-	"9UWWdZo5ieUyuFs6QZwlAU7geSNLQo+5uOXi5oRgvgT2fbeqqv0usxkG5glMr3EpFTYfY5/krotFPhBW",
-	"k1ONvA9I+rhlc1sGb/6KU8jkTNjJoZY6x946Tm3BBAbDqJAagFYxu25qePv+QAAHW2i1aLTJUkkHWRPD",
-	"iIEeKsE8MPw5JUSxpve1x/zahgi1b8cE/AcWoB50rSvCiNv1gPbni8IYUyTArLnr5V3j/SRm0hke0CbT",
-	"wO+p1rroOiG5h681FOXdG4C91OFVCc0GMEHT0nfFaEGvS4bG4g+7++StVU48Bjk89wgSMq9ZiW4Y3+R7",
-	"Fz1PCrrQu/RNnxjEEd8ZUVC+U961C4L+aVJTxB258E7fFrU9Wdyr54g8tWVSwFGC9RjzWnu6q4RtUkQC",
-	"o1hoI9tkFM5gBY84Mr8oZgLM6DgtDzv38f5urUeVSd/auLP11nWizc9m81jBZrIuS2QEBvEFWV05uFvp",
-	"Qj0i4P1plhMBQVEQW2Y1A+HS4jLCSsXIk8PHJPctj/NTQofaWAPwc+V0x1HFWDnPSO7rkPLI6wupyL4Y",
-	"KaplOhmIktEPhlPoMZt4ezDVYRwjIgiKTXJX1QMunoYvRteVMEYCfo8+YMM/rE/ImKAeCtQGWYCVHB3u",
-	"RknowHEsE3OME5vjWSPourTobIe7++QC02tI7hCCcjKjt0wNhEW1sX1JlG1psNstmePLdv+SuQF+9MCS",
-	"ud8df0jJjKbIHa78MskcO3QsLv36+nCLRyQ9OMY4xxs8Ngys6Xb9TiUwqZr9S13CWeZSeisqCjmJfLUU",
-	"PbVEjry/1BpYOXkE5UWPDw8z0kQNB8ePGdH++LqUw1uFJgfUBBj2kjkcyo9TXs1DCY/dMHLDjGI8EILN",
-	"XNYGuod8drmWgK5lTP8sAWtqb72xCQ0jjC6oHI2gVM5OMvJtnJDjwyf7A3EWfLYIsuTYU9Nra4b17MaN",
-	"38nG9skluNqKufNiWlSbpMMLdmHrDq8GkPxnyxa2xAXiHgEJTmAnU+A2eS9hE1Qfm2FLrEcxZAR8IqnX",
-	"RWRi6f8B+IpdRCDn+4g2pZlM7EZbmmIzQXj10pj9jZ6knu/aoEyoqoqZBBaxGsuUVhQKtqbQltwWFeyT",
-	"V76eStUT4BSA7evo2QpPSm4gw3002ifgp7PODnSn89EowC/AAKlbYZYQvGhq7RSe3hk551jy93Uk2rQh",
-	"7aH2cmnWjT1xSxwPoTvPmpiWXkudNKD9t+1gTOTgbJia1sxgchXR9lcgPOArqTxEu5EnINAowYJRELVU",
-	"Da0MBuzjjLCPQzbVKKRyLWWZ+9cOhIIbUjEojrxmYy5c6nLk6eFK1cxWQoJDap/kgO7tRfLTw4w8tcD/",
-	"jIO954LCu85TCuFgs8sD4d8u4YOAyZzDDXVvPT489L+OuksozWhxGhDUQeOnmLCJtWu2lsz7wq7ZQFAx",
-	"d57dfYLZuAUfgnEf1cU98gvDOiScTxYGw49xNCxvenJ8bOwCOD0EGrcW0EAcZYeHh37qoKNIccMqi41u",
-	"7ioXNaayNCqKoXDzBR2O/UG42rBFj4UmJcS4TlxWvaF9WRVGRYBAuMjAlW2OHkPNjtdmlp6Q5kKNa9zA",
-	"AOJ05jC4Rq7avF/75Ezril/X2gLLXs+tuwb4v7jFOsQK5prZ0P/1HHqTDoQxhR6bl//4au9ZBkz60P7z",
-	"+Omu31W39mb1qBwFJn7qMBC49hsDfidzXLLWyOmpKAYiNz+6kohueUKMIZJbbRS+Uv+3kMJQVVnajZmQ",
-	"QvpIT4eMeB26GfyR4/nPnuO5fobnvThtkgaZB1wIosJdE6ykzpCSK1fzCJT8w+4+ioeQu1OLglUta85Y",
-	"UZm/Qzd0qjK8RHiPwQeEIWHiM6tz7sqVfUGmrPgNGCyuxJIrkkOUYw4mDTPjW1EmoDcd2kqV7Xx0anPz",
-	"m3WaQau8pno49gaTi2EMpRiVfKjzfZLb3xhG7oIyTm44iKvcImDHcF7ZQIDEvDJs88osbAGoKyO54YP2",
-	"bbIsruw/Y1zvLIrv+G8QBZJQFXW2hXL1gSjYVI/J0bOw950xnxDZcSXOoudyXVIj1jgbAWmEZXWrGgpA",
-	"rqjgmv/OivzUNdA0zFThTWjEdHWUHmU/y9//fPH+7ds37y5fPM+B9Iz+fmb2FXv35bGPOAIoBy8zPBNc",
-	"zHaxaY8WBrIiPrzFYNMZjPWFok04uO0GlmCTvzTTD1mkRWTuBL2phfgXsFFb5qQ47aDHQU1gyMC751BV",
-	"iBE7JrIdf9hP8sZc3HJu24lYn5O/PqD05q6/W04kskpeEVFbmAZfIR/YaWjK3lD1IKI1psVAKPqBFeig",
-	"tycaySeIdEEACy7ck6YDC+eJPk/IV66rpOXr9m3LN6rdre+B71SruV7iOnV10dvqZbmkt8zmxI0ZYa6P",
-	"0vauC1o9S5061iTFJzOsfIusUersTW+AZsh7fHFJg5YXzAhrE3FFaMtKrKcufotNsgQ7DYfRbldGRrKa",
-	"gO5gu0+h1SpnIowBRq3SvCyxKBCLBMyAwW01Z/qkkdGlQFdCgHB3O0sumDNQ4R7Xxja+i6/JmgMLmmLL",
-	"cQlPgVUHL4OOMDsnOwDz4vC/zAtjiDM8VUuxR4dRm82nK7ts3qOx8QA2RGj+ttSKQEp+KAMCR/ti9sPS",
-	"2+8M/71g+HdnyJWFYQNw2dqO2SRJvwjv3Lr3dJtU5dexmrLCNj5EYh1Ql+FjwRvqe05GJBad7YNbqbaM",
-	"xLq5rHLiJrtYUAJsGwNqWHktK1ac+DwgjMWglcHL4jsVCUYLQIe+paNdNEzhMRQtuaP13I+P9Wp2UhBX",
-	"4IDl45MSkvkup4QORG6bSoU8xKX2zGJ6XTBpyJmdJhylFCxQEQFPt+YTlg2EndMPJPffX3ngVptbsE9+",
-	"sXZjaoKWXgg2W0dVPDb5rAo5rKsKqu8ioRl7IY3aa7eoJZ5tUqFhDD++2nu2u++n0TSmjdxF/0VkTYOH",
-	"eiCcXyMjeegrlsfJJSDP2RQgLrFSp+V2AE8EZKugpyFrb5v3EDg0rYEwotpjz36fNDRhKM8MtqQW+/db",
-	"bM4HVovD8joSKPwm2iIpo8rhNbbtzuEE7M6cet+TbwcNIdSjh5uvYLMwZyOnxowWwOA+7Tissa5B7KMH",
-	"/jk7xtZqCIGWKdxRVBdC67X+zLyX2g/5S/cn6i/hdd+0lPeQ5ssd0GahDyXbMcmsQ3F8kHTBpEyP86h8",
-	"gbSTRKdxnooRCcuy7TrTVBY4/ED0YvHgN1zg7qQvcwc4+u3w9Qimf8u5L4ipn+aGZn++Dsa9bJaQh1VX",
-	"3wq71kg1fS9mmz8vmmAHn9yHV0Fn2ajSxYvH5fm/7/ro18y3Yqxq8Z3C0C5g2hoFEXAoHfgzxEyNCu4Y",
-	"AVc2FdfXPg8EW4TlxDxAi96pxw1N2CZs2oq7sC9RvV3iWjNRPJjG9kXyXfsrbA9ajQL5nPeqx2iqbjfS",
-	"WDLfwrKNjHoKdVDFhAubA6gYUwTSXM6IYY38RpA8btGUW4tuIKKPF4y6485sgUtYxAon3xtRziEVVHl7",
-	"2A/W5fFrtd7qRzuuv0tyAo2kVJuHBBMDoxmMQvB8St01p6gl5AKEne+c10P7+7rURNdDcbmaaPbsQdRE",
-	"S1DuWuG/V6mESbUuLuVod3PIo0fbgWxU4hpww/FtA/yf3G5DjmVC9tYNBF47ICYEPhbg5Kf+9nkN8glZ",
-	"ceNilRH7X6S9ArbMMtIZqbrdTGfEYaAb5paUxtD79IHFCrb47FAiAYjF9hj5skrkklmCEknV7VeuROLx",
-	"Gi0SyWiNixwLxoNPQMY9ajWxm4YrmcycJYddEayup7JGb3EjzBdqMm9kKGx6e773fUbOnif9AzgZf0u+",
-	"shrJ9bd9WXUkHEJHaSR20F67LjK9cQ930x+mHHKTY1jPFDLrfIgqyLVE50D8AkCz1Jf+OKUpwh6Zybr0",
-	"7dhDdzLfiT1dMAS38umSGsAty60vYg2tIuaHtIHeMaPSGE5qZnLNMne2RpWuhfvH/XH+A8+k1cEnbCm0",
-	"FOvmpQQcXKiTpwFjDSrVlGVdmJy5gLDmI0ZVE6IK2hcLw9Ge7/0ZJML3iJEzELmfXay+TRgVyiqAVlmY",
-	"UUXocMgAJ8AlXPgSf+hfAxkctuKwA1j5zI22s9UyM6jZ7aI4W9L7YIkGOBya3LalFI8DwbZ11nb4ao9s",
-	"c3ck5zC3ODthgZIhQunb7ybJ90KDlQ/dXUrKJxZVIiNy3ejFWTTaNx3DCAtZbaJGW/xQ8YxoSJvW1uR8",
-	"8alvTfZ3hjQgDMGjQhuuFStHGTkCUW7E+tGhK0ChYg6trqC0h1Y3rPKm6tFjkluheqWlvIKvEZwRk8gg",
-	"UA6N7KCXF9UkPzCD566+8ZZNNY5pNEfzxz7Jz5FA9i4hHM4RPADAOYmeT5mH1YUf+9S7sAmnGEKRtbYN",
-	"ydwqFcljipNDzfSe0hWjkxwbDdmc0XgwW+k8wfwNKmKNB9It7OoGApaHVtVBYw1Q6pQbGZnjT7D/SNwU",
-	"O7wTQI1KKm5hmW4h0FRPlkY3qujQrNJtoZCQXnhC8oM8I/lgYP67n9tKoP39PEZj2ieXM9mgzgmdY1WA",
-	"t2nNPGHG7wF5mLqMFQ2J71xDd7LwiiteKNvAK3xomwkAfhTXFioUqpvy0LA+d6a0ay3wnRqIYSmHt+SR",
-	"b7GSkeMnZCzrylbXCTnb9RSgoTzeNXoa08JVX4Fr/uw5JoqcobBvFK6Ro8NDO8OBMMz0BGgFTjk+VUjW",
-	"uJpQMc8b5HvmTP9QGR9F8W7iKjZbPXK2gFia1ma73S+B563yq/4SdX0DmxYLkKEyzs2ry5dpG6s2Ndls",
-	"SWuOX5dp1n86+FOTqftWt9dcWITPxVYfq9Tooy3IkWXelUDYX3+gDgA4gPDQGMfbu4nsWa2xHHxq8IGl",
-	"Hhkg9ehxq8nkADEbuIzhtYbTCMI1dFAFHPSA3g+uBVHOw/UGd0T04sgpMRCg2jtHp3m3BUw9jRGEyZrX",
-	"EZfYuI5fHyIW6oyGEDbTOzqT5BElktpajRmDHqVCZ94JzatIgEK/retKzhSriBrLGeBJQgKgHrPJCQoO",
-	"hKEAxlvImSglLTLb33QglOCjEQtw+oqK4lp+dLoulNEuIQLSRQNd9tSScz28F/a2uKeOIUes5ZwOx2zv",
-	"HOX+Kv7SfPhztuP0j+dcOTyale9I/CR604Ulv723suTDed+3tX/2Odv5j71YO9p7M/XZ2Mte2PGrLTPU",
-	"55YaLU99SBW+h5npp7DMwoyQUTaKKXNhC74AogzaA0O0Km1hPg+j9Qn+Rs53h0kDw3RpJ/Bl77CvQ/q5",
-	"0BhY+sYisG76q03csI0PZeFGB5cycLfVLMbbtx3EPi2pWBUXqtgHDr5DECjTNrRmCPcYk9e8kGAtYkk1",
-	"Q2OQglbIi8y/ixxaEKXwHogV7TrYWfOeZmr9XfWPt2apX53m4TBIY2dcScXm6kb+4pLe5K7p/sj6Yc07",
-	"v1O+Jx4wq2fB1nNmsz0/F1dvHUIyCmW3dT2yfDX6WQr2GgMB22QJMLsOJcKsrqVEmL1bJVjhGXjl4xT1",
-	"XIAL2u25xdh5NdozC96DFeeY0XCnoR/AaWyLPTaizs2dcHUq/8SBFzTARI/Ia5digmWehuvY5AMVDgB4",
-	"k6P7o1Mrm23sziNHBJQCwT7qgYibRyIiZ3SLuPUtx5zrz7uniXbjN5QL+25hVAAowgGfDhtqVlzZYfIM",
-	"mlNYHCPshgtEY+nFp6vYCeAdB7xBs2boye+Cx27mUTTS/zw+0mwgRF2WqOg3mtycIF+Fy2/3Kc/Ik6Nj",
-	"/yxBgiSKcoBNNhvwA4LaQ2mPrKZjKlhxZbfoqmIjlQ8EZvLELiW/h1hxNaHVLbPYQKjdAPQHIqhjD5a5",
-	"ETi2wh02O2oK1AY2adRG4XrseH5hUSqQoFM1ltoeZ8MDta7EMceyIWOMmeL9x1/NpC7ohwfPGlrFhxvh",
-	"15BCJCvUJb5SXnnhHMHr88gl+tiBI9KltfcO6djTbRNVNbdbeEU1epsFpLmdglfI6ghckXywM6gPDx8P",
-	"4XbwAv7BTvAzp6zhh4OdvK03hMDBcsVhScaBsYEMcZy7NX+1qoSb4YXd704gYfv9NlULz6u+XfWibUdE",
-	"18d/9LChvhxiFQ0dwwEyoSPNh5oykitWogjX7KN2+T0uGnj89BliPJkfHpL//t//RXIqhmNZXY0qOckJ",
-	"3q+BcJ9qCTESuEOLcZcgJAEgOdZ/IKWYfdREyxtobu1h76jwyC8jWVcn5Mnx8UDkTiIDEMQV++h7a749",
-	"t4UZHzsijfDI0REIRlQ1css0cgz0xRpGqO8aiJWS1xiHVrMJzExIKxg0wV543WwlII1ZkTkQqHlFZWAY",
-	"HcROf047QJQxr9TYGcJZQkTM6B6syCw+DkijoRSqnrCCKC6GLKh8AxFAzqiYY74KJgrb8N4yHcSs4/Hd",
-	"NA5k9xEn3VICl337l8k97sOCz4piRe5xg4E29Y6FtOQ78ND7DLv1XviS1W28mOyrC9udFQWh7r6uLTj6",
-	"qF4HfDKV1QYtVFdKmfdTzBc5JEVFR46pe0giwgtlUZL+URcWDwnzTaIaOFZ4Ze/Eq3p5RnJaVowW86tp",
-	"xRTA/QHLtxUMkJyRV+wfILlyj7cPPS1OgWePKC+BdZm5uewARM53BiaIAUSnwKdABykpPGNzZAdCVk6Q",
-	"CcLFB1rywgmFMAMHyo14uaDbUI0hMmcB0AJ/5x2HTtDhPII0cnJmhTgi9yWN3HiNyFmbf6+XfYs019KG",
-	"t8jEXyGNfxkmjoOvh1kI9BaQ8DrY3FZZD07b3V2rJfmsyu3wok9OaVuRMnAuJ1NasT0qij3FDNXbmg7r",
-	"sFr0O52aG8uVijoPOzBAMSzrgmFYuZ8a13CgPAEGMaHlSFZGX+KFNw7daho3J+WHTocC7nzNQjggqEpL",
-	"I2+XwZkbtMQZVUQZLRHBQ1LBN8uPlmYHbVKFaebj3HwOmcfOyrfhM1PrmlebDJZO0EfoudDPnuwkoOC+",
-	"tNFt4zXbUH0+P0zyyaaazPZC5Y5JLy2L2Zzf9BbGbZ4yENZKt90qXUGnM1/vynKSdmY2EHdkOVhX82DW",
-	"2RepsOlzVV+ARf3t3VTooaldKjiWUWzT+ogl/kFVi83tkLWvetJoOSsAuVQKL2kwz+UjhS4h6IUMwSxs",
-	"neCjdq4eLXOocGbV3ykyrbjZ34CJh/yDTGTBBuLR2fO9H3ZPCOQPYEMSl/ToXTYRml5sBfGiZDkYO7b/",
-	"3dVIVldcTGuNoOdyxorIDVQq6MhqNA4mNEImm/X+VrOanZL8lgtE8WuUNEFD59mYD8epOHp7bZbhCXll",
-	"v7qyXwF7aSIjdUAi/QLp2y0gQYez5AaUFbZRguSjAK1LxWzMS5ZhWw+nLnBFKlljORWbZZBbekrUGOoK",
-	"4VSNQUi0lLYkvjX3wLHNZidnPRADcdbUT7gCIQB7rzQtmW1l45YWQglrSYiz53tHuxmhA9GQAR0CYJ+8",
-	"gcEs3jXWj/nmJy6/FtymZtnmH1HRxilODgjkalSXJVjaC266gbgMMWF7b+LQsgsUt/AIbIleqItrYVqF",
-	"/N5QXwddagfCGv54/pmxTXy1KJy0YbUzJvTpMjdlGDigHzzCIm7wtXJErbVVY9lAwD4Qc3dcWTiij1YM",
-	"6BkCElDQbCbuWgZQdbtPXtsmCBBlh895YRtPuG1oI2laZgB1MoYbYHtPfBYPxD8J/0QHApDHUVI6V7V4",
-	"MNH8rhYPLZhDwWPSa4htb9ZDa2gI6VcFm0wlpJq+swS6SmanfnLvTtNe694nufNa5q7Gy1dnft21C0xE",
-	"XlDfz7opd9at8Vymnfg8wM649NtmJmzUqYT7Ji37PVPLXGD4nR/1my7AjJfSA4fcLfrBwKJ9jmcT6vch",
-	"s7960d7BJys/u6vXk6HCppmXkdy9MfUQaCl2nM6kR3eaOw9ENd215Pj9w8BxeD/8F6OT1ffZ7NrfrGtr",
-	"bbIyn7G7RH7WnV+XzXVBXV9lpyXClgfKJD6zGvSbt+d7P9gkxGaeotETfQoBYJe4DLdkGMMGiRZuR/8U",
-	"bKMjunRCsJjTzYXNNqeTsr9Q3tlX6nz4q7R9X2R0/+4n2wyVhT2nLNwp2lmvAAQG0r2pKfSBtMoIoUVR",
-	"MaVAO3+ye+qgdErmib9hV0MObWi4H9mMlh5tyGARm9+j6t+pkkAx/Rb37IIptT3k0OYg52PJh+z/ZMSc",
-	"87FEbMllCu7m8DgemPfeYM8v3Bu/aaXVrmK1vuo28KHUVTdespZqO/jnvZBCsBAhn1Au8gaXwhvjfHWA",
-	"v+H8dcjSoiYk4ErjBbsyv8mJYKxQcWeRgNbvfZKYCA/oi8salMRMsD1L7HhlJuMwyxARI2610WiHGSOZ",
-	"BQDORKvLzQE4vZdxFQbnnZg6Tmm7DN1x8i+SNueW1pWw7PC7vgbgzhVzNdqune+3At+5aYOGFbKq2bXD",
-	"OXe2aLX0aQDxRjTqcbBNk4r6OGUWnAhB4px1Yh1umfOJq9pwyRBdilDeuMMDNhrj8e7pQFBf5wThqRZu",
-	"vHkMusNiIhwGpBotJQy/RQAhwMkADuOHk1UD/QdjBKxip6SiM3R0M1FgQp5eLE/zBUjJIMJ+M7qBVVJ2",
-	"eXVIE/Tu+bAJwvrUYIucPQgufVCzB2KbIRabb23lxqRWGrrp9w7AwXuFJLUYccHVmBUeoI6aW+plWEdv",
-	"ENf7OaQXuKcg6JFD12GcFe4UteEQ8ghTHUnu1ri7j4hcvGILYTkCOOuugBZDlgPRUj/juXbGxtC42Sdn",
-	"Pqc/AQgFCW4WDzGFy2F2sxMTxonFIRVQpMA88J2HfcknsmBls7zBi/DTgVinHTXZqBt1M952YrPKmvL5",
-	"lKTRchPKTDO85uCl0pG0OIS0EEdr4lQKq51FYbQQK3PdwFYFyzAAjs8C9XNWFioE0bpJF7G0IBWPY0kj",
-	"YLpMaRX8P0PIu+FKCtiDX3xvDtRrLAKbYq4FyR62QhtLeZtZk42qW0C7qZQGYDTDEae1XoguuwYJoFFB",
-	"eH5oFP6BgOFsaA8gaflw7NHtonXZ7nKCaFaW6tTuTOedc/Fhm3HYcaNsKBwqQw3rBz5dSGT7NkU6i7sH",
-	"ckWeHj4mecxGXPpzXjBNeZlbzonsF4pcpbwNCo9vOhjlnxoS44W5HebKKV/ym2xGXky4fuvApbbjNDAv",
-	"/zIq5h8xxn/KGCOsoJ1+c08xxbQiCxH7Tj8MJIW3En/kDLKUo9pXx8xPgJVHakZAWcniVA+fexMSkTD5",
-	"eSAePf8JxWcEreFUTOAfMZyALdz3RbIvI1HXX6il4k3/Drvy1ZbG4vQ6TDY40W0Ww2LyybdbCYvz72jm",
-	"h/fhCwXS+ph8ZwvpeRm5rjXkGVHo8W4z0owmctK4vNYMy0E9gWa1EHpynWsh68zIWnA7hWs8EOEeb9BU",
-	"MGpcVskZtCmrDJsWXovmPq/KcBYlQTkGBRLYN8Bm1AD2ajQbB+rhuZgY0kpQHWk/TWPJ6CiwJCgyNYqm",
-	"xnLSYEwMhH8d6KpDUHrOmrEUy/uMfj6ph2Prj7eb6vYhylCzupfiv6Nzj+S23Xt+6k3LgYAis8jkhYCh",
-	"Qy809q/RYZ/uLqbPKQug2aCFdZT0kLu1voreQi2cUTUQrnzXooeAjuiO1dXvrpkEt0Kvj46tTQVpxZ50",
-	"6/VpBRI4bbElBRJf/oca+YcauSU10qZjLqiRPYTc+krkAbYc/9IuURA57KMOidr+yjNSUqUhbXaekWs2",
-	"5lDga8HgSy5Y5lLdqa9hdbgZhk/jfma+B7uQPrUbkNGbvkuLt0fLklWQHZIherDnw+AHnMjCiwfwGDkZ",
-	"rEgl5cSK81MUVdaZ0M6blzNBjOb8bNcJx0UWrwktZ3SuCFeZrWyOekmV/JZZ3RocEicLVx0tbfB0hqgR",
-	"TPvtm4tL8t//7/+HZJC3pI1r4sPV4is9Gx+ISHdflgCeUjNcV6eWVZE1hTGK0azR/iSq1L6TX2xRdsBV",
-	"uJTOjtia9DgrCh44ysMJjk4LBFARoPCd9gKGQGW8kdpgGwfgrcRGuNTSHJkwZq6WO+OB8AWYFjQET2ND",
-	"3IUOcbXAYCrb5AFqN0N1jIWJxtgrVOIzWpWcVdFFe+R7s4WNZqKe7Jz83bzt12yxL+dDYDsAx7S2PhOF",
-	"45e/WfrdruAAR8IDyo0k5iEwVIgN2IgQckPH/q0oRbbrImWyYUQ4frMY0LFELnwNFAENeR9UdfM6688A",
-	"D6rFtra9mMAMwDyAiRQ3AEquWPnBmGJW87fYiNdc2MY7vraDVwrkgqsjgY22dwb5cbUQwUvGDe6ZPVYM",
-	"ZrJ17vgGCOtrYY2vnGJhZtXJ/b5O58lbG3LCCfNQFod3d9sc4pO7nUvxGKDJNlxQp/vlQyqGrCyBZH04",
-	"t5BgC5pHINMz84FxjO9aWYPNzVwTdHOPnrrWmuQXiL/YAqyBsBEJa/mGiIW7RJk31xHl6jTgP8BvsDE7",
-	"9lOHla66P2YcILQX5vGdL0HO7yKQ0G+HkHHWcA525742z9/qh+HMl0MFvEMvFurcs7Es0SjKQvpElNyA",
-	"zveVF0S76/Vd6qIMRPqmLGSBtHM//GttqNxbUMEQauZ4EJfiARHLhRwPwO1PiG3umiiFjkgQNwdH1QyH",
-	"NjonK7xLCu+iew4wDFwtJGDTBZkbP2/urrnkYJxkjSFv8NHUNfcof67aQI+NnbeI6dByNXZoG3cR45Fb",
-	"bTkfMqtscaEtSXIY4IvALHTyvxhb4Zthfx5YARR+SFDahBE6ES5vmdiwbUfFPshbixNpG96g8gphCERC",
-	"8ySN3ektLBtmuBx2ZIJf4py+6TxwWMPqLHDc/ofKAdduY32HmeGQqc5YtDF5oUHPEjddfKo8dFixdjTa",
-	"S+gAMCz/FIWG0dMufjzbO376zAOnepIgZyQ3JBpCW+ZvGGggrlkpxY1ypbuh7bdLcgTAjNzuZcjyQntQ",
-	"SAEBDIxUCPtWEr2UluU+yaF5osv7Gohm4hdgjtbiVsiZiCdglb+Q172c8WLqH5DJthpHm3evE5S4R/BN",
-	"zGvE1S3JS4b9z6BplwBT/FvJUNb23Na6SA2We/AJ/r/KIHppO1ISKWI22uqbfuy71OFLl1WJI9cOhLeq",
-	"t8s75PJbr5U1o2y6s2tr9WaQRgV1XcGR1NXKE3kVsrExQuDKULDo9KMNALvzMG9cdhw4zGVdia+xx5/G",
-	"efVNw0duvcF51JVYbg29QGPAR4BsygNMMGpF4qL9XShGM3jSfklwumjuHFk0aWNcFfDagcA2JgEbyPkY",
-	"NJ+wjvNNqdii8Me7BS5fV+KLaNWwpq5iR3MqD1js+AJwPTYkVssCHLLjsg4S9pnMF1hwm7WjyHXNSw0N",
-	"hPFb3KYGdBH8iE7pNS+55kyRR2/e7h092d0nP0PBmpCWvQNPPzraTQIp/C1CoNzS0fpK+w6MWUAqMkrd",
-	"vRxr4ySb7/+f8XHOlWaTrsM0qp0/Sq+D3WN56i/hnd+0YeLXsdo4Cdv4UAbKLN7kezFSbE90bDahZVDj",
-	"XYeKWvDfapZhzHzGXRwoqPExnpdRtdKAWKjO+83dErP37/8yan1Y3hKd3u/ct6LLz6JDW0+fXz6UfVca",
-	"4KH6wMFqNYbzftR8FJncIoBxYD8oSqzfwP/QTnjxh+8FpJfgbXZiiFdtUIDoVQgKsPimM6fkGplGtW9v",
-	"ie8DDTpeiZO+aTDmGAQnKvcO5Y0ezamBDZ163VvrKB4xVgDqhxQLODvRazzmaGKFLsaPuTMTCTBhNCqJ",
-	"Mds81Zgk56ZlE/oXX/eSlwxjRvaZ+Lyi3r6J08aUCJcLTENCjJYYpaK2oZ5tync9t834oyHQCdjxcmqV",
-	"X6wBsk1Y/PJcKmp4WdRtNX2gUY5wnJcdvcIZTYkXvKsRmMCbUgEdIYLgZsNad5GUHz10h8AW9S42DlH4",
-	"0qj2MnrpmCstq7kxBP//AAAA//8=",
+	"mkHayoDgnM0RWdNx0AkuO57bNhA3/AMT5JoOb0/BDJkyOS1ZR/VSsqPpG5dtZ/YN7K0eMXx4VXq5gs02",
+	"WywGMRUbSpFykjw+bNujPhvusS2a7GzX/ZCLx4TR5tKKqL1qX2c5bkezCXA/Xo5sZ4GX/2tdWJArkF+l",
+	"HN76PkZU02uqGHn05i20XGmv2S8gMa/0TvgN/WfYjU76eVtBSVmLhk5Rg3FxWawyXE1Y0Sa7fr9rbDb7",
+	"Cm/djHLd/e7uVz87bKJdJuTf4i7IsjR8cLNtGFVyki6DvvRNrRpg0jeSqeUonUcr5bYf9Nel60kXbnci",
+	"7fwoZ2RCxTwgM876lwLdA/7jCamFTXHZRJkJCC1LC7vfQRLRwq4sBwx83cD5C66KVi+oe8NzAbpx27nm",
+	"7vd5/J8ZAl71oWzosaf6RoH7WCpAV95Mcc3blk3GN3iLgCZ51CGn5+xqxaqrqN9FP+nm4RJWw9/LKRMA",
+	"ixbVAIEjG7r5oZUUWvj1yFJd6KbhiD0i5Na6GjimYXODTbIcs2klnh+cXrpIMMbOXXRUrFdCiMznq0eg",
+	"7Sgr7MCP7dzPjv6KoZmOw8yHWEUF5TJxrgySH1e2nyH8RFahGc+qFjyp9LuLoUy24iIl+8DKUwy9jGVZ",
+	"KOtRYsqROHcddQ4bXVBtGT96j202Z7pp7EUIsN2pu+L2coO2WMy+GOprnYCQMHUpmK3Fw2oqox5rcOf9",
+	"kG7s0MfnbXfeuby7lRVsj2nvGJClb6jh9BYgCaeznJLDvpcu1XUj0TqxszfhhHIR6jTuyyn1cKlUm6Rg",
+	"ruvtS9cvvAiBpYVjugcvXcg6dkCJG7TKCO43649LdVBsNkG0hRCt4YNIjJLKWpevIWcX89LWwGFwNchf",
+	"pjXi/QbGWkxi48amHVTYb0mLxNQFUJPuctCiLVj3koNLN6//pZnzyZVhQaeBJ+qZhPwJBDS1RmKohOEi",
+	"UtLMn7xgV4bAl0nF+0BocAL2mwVmsAvYJMNwa0rBZox78zvwuXtfVnTbd/TqujcGeh1XjKVbN4ZW4k7H",
+	"tLoc/sUL5LGUayhQl9UVF9Nab9bqMQIjXYIRHPruL/STajck/65Rg/b67NXPO9nOxfu/nP31xc+XySlc",
+	"mmu4qIC6Op6kjWNLsJIKk9MP5MSW+Tc1BXPrzaSvWSlnoEG/+Nteb51hkySPaHJ30gPW6ILbo0D8523X",
+	"evsLd68KzYZ577xZ04gKjlVX4n3JdqICssQ2NkhvPcXE0PlGWslSCjprwJ31TWm9s+qwsrfxPZwZDt21",
+	"lfchnYH1fLOi2cx+I7m8lLWuQW3p2OyGBJMSsnD9F1717uU5efz48Q8ZeX95npEJH1bSRmYykv9njj6R",
+	"FkuP004WRZALibVKJNZm9s2oXhfD5ZoUkimoTsFfdE71Prus0utUSvpaIqhiH+St35Hk+mwAgityI2Wx",
+	"+cKUc4stVfLgoXsTEDjmgqDAnWtx++ioG/uSvKmGvjbi/U2C6kOCHce8oOeuTLJ44APA4Tp3717YPVzz",
+	"b5ffOwDeddn9TT1JB34u2UcdN03sQshL6Y9vpvS3mtmGMKOesMOCTjb2Q6h6YrSxhEaZusowUhYtPrmj",
+	"dZVg+wDe3YPFuRjrthn3Bh12MWtwDa7Ry6Q222Xt6dWY+NblF00lCzvbdRgb8cg1GE5y0HthLYaSvl3O",
+	"UlcbeXh6Uc0LH4ROtA1lnfNZ4VmBTFnnVqFlSa5rHeJwac9KKiLX21MCNJSI0pnPM1LKGavIkCpIArdg",
+	"7ElF1NrU/WzoRUCvZAJlcDTZFk6a3jKi5IRBYQgRchbvw3Wt5lGyafC+mXmxamKbYjtwl9Ru/C3kAbd0",
+	"Zjql17zkSePVVbZwRSDPy+yYIIUk12wubZUYJihVmGu6Hjwiuny66we4r6O4rnmpoSF9BvFbmzPbAXoG",
+	"hLy8mFmwGVOaTPiNbd3G9ZLMkUW/UvTy5Vc6hmGG1S7ML2ueQep+/eKUtfuwefqLJSf9+4vvFXjKfh0b",
+	"yY20MtI0VDNSC/5bzVbHNeBtSyd5H3ImnNw3KmxAnxnWFdfzC7MmiwPOaMWqFHuF9FEz3786xLaQ8mAB",
+	"XQ3DJe/f/bTv7gJ4NPCNfvyx1tOdz58h7D+SiyOF16NQIddMzxgT1kKCItahhGgFZvqcwBVnbIpO8RFj",
+	"xTUd3rrnZxXXzGwoFfiD7xTUQmdQ46jVQGCRoSJKYlYJJhfYggBSMTocM+V/TthHOtTlHMpksaY2DF6x",
+	"oawgU2XmSgdxkq72llcD4XOUsCq3kDPhagpHvHRAwi7dcSAG4tIw6kIOQYN23v+hFLqiQ31qYwHAxs0w",
+	"0IgYajNA+t4wwSoKgMSVnBCu98mrggnNR9yIRlUPx4QqAmcJtUekqkumBsKlLjPFbwTMY4/86U8vZTX5",
+	"05+sRM3wZ7sn0NHBEECuBL1lV0YA5xl5f/ly7/t9YjgURpScy8g8+v7yHEufY8cRQsn+Z75P3ggGbx0I",
+	"YqExp9DTC1Jxg7H0vTGWbFpIwcxNrVzh+eNj+A6xh31+H4Um5jdQDHJKrqUew0eKac3FjdrdNwOeEcg5",
+	"dFlGRpRjz4oxVaSopyXg9jl44YzoivLS0KRlVlwAthhugOFdU2quJ1F1Vckbqpky4s68GeZhhiwYm0K/",
+	"TyrIsyfmuyeHhyRfQA/MTyERxk1txspyD58A1WtWSXEDvz4+TkER45YDjZtRHSKxOTpENc73yXuUwgEA",
+	"WxTESmbyWw2gGrSiE6ZdSw4gIvsqtU9eoTzF7+C+EIkMQj97YvfXr4vwAjnHlOqxI+4nh0+wF6Yit1yY",
+	"W2BoD1vrOup7vAvvhx03D9u9hvwbxT+wDOvkC49NSVBlFUUE15j/9cUlOfhwdAAwbmbxP2MRL+HKTNS3",
+	"yDRXdGQuj+1ZxxWxKIHwfnMaDY5jhvE97a7n5P2/vHz58rl/1nIAeNau7iWCSfr1Pdn1VybGKFd4gtSh",
+	"UeZDWbB8nyDaie0U6yozm1CyWVRm+B0sz5yoc4VOjOFhfvP3s73/pHu/H+79sH+19+uno+zo+PvPuZ0l",
+	"dAN1U3y6ewKMEQIcllzMvOYqJGyfktzIrzzesVqUTKkIoduhF5gV+cNW4az/jHsRtYXBh1Df8I99v+s2",
+	"4PjwyLYv/UkO4QLYe2M3Lyq/t1z/oxkvYLorwwltDZu3I44PD82ugQyyfettzXeGv8RENfezJ4c/2Hme",
+	"DYdM+WkeHxpqgr9gBwkKSStjDYsxMwVHHOAB14pVOUFgVLSt4n9DVmF+SvKPex5NdQ9+nJvJGpaOW200",
+	"ebOWqLExVbeQwbFPjEUAu1sCLlmtFS8wdxdm9Z0i3rNIfAEKKwAdeeRAJITUZkjYS4SQKPmQCcWCmrdz",
+	"NjUClfyEX5Dj/cOdbKeuSqsbqJODg9lstk/hsX1Z3RzYd6iDn16dv/j54sWe+U2IcASVIaoFPNk53D/C",
+	"x+SUCTrlOyc7j/cP9x/bvrCg7hyMGS31+Hfz9w1L4dQIQktOgb/kB8Y8+z2HGp6jJ6D2sAIwePHgUCai",
+	"mem3+FWxc2Le/SOMhNWEU2mWY0Y7PjxsYUDRKQoXLsXBP6yhiUrnKpXUjgC6VbtW38FXF2xEbelH6lV+",
+	"bgceZj7SE3dO/v5r5P7beaUserk0xG026gP7n+QRbNguJK7dKPAv+J5VCxS6c7IjpECXBG5v51Ggjqll",
+	"DUxqoahq7QP5iX9ggin1z38kGxzFhOmKD1XnYbytwKfBatuJnH10lb9wGN+bs5AEQiBWeYPTG0rDi0AP",
+	"dSy489BOwZsCStlAuDZrhm9SFN8CcRKNiiBntvXXwiG/tutYecZmFQfTkvLW6bZNrc/pmggY5f6P8x2j",
+	"hZWSbh3rnqTlfvuOcDvuVv97c27tjn9V4OPY2t1x46Q3PTKItrbtsdFFFRgAdziAOZ2U93oA/8u8cK0D",
+	"cFNYi7y/wE7/r7PXP22w0xWjxXyJLDe6Tiw3MsOPprQCzqII7oqHQwQ7QcpbZRRkUOuMdY+FB7VQQeg8",
+	"PXxM8rhrAaiCA5G/Y7qa750Z0zRvBORdPqGxAZWW06n9uyHUjJI1o/NuoZbmeGZH+ReVa0Mq7p9Qzqnw",
+	"fg4+ZOhYtxax2kTCfTg6AMX5wHrs1cGnEDf7fBBXDCap6dLZCNbgoCrYkstfmWcQ8Uc3U1CqH/34au/4",
+	"WeLKG2lna/LUmTqDGiLIQbcWeGdBX3gEq8vUzuds5ZN2JNcfaOXzf8FKrx5PwkXo8+BzPhopKD/cHgFz",
+	"pWU1T1HwGThinWd2jA/eC0EH9+rff/2clvN2OIQI9BiKEXnbB7roGyvMPq9LHjaJGvB67OUIwaiDTx7p",
+	"nxefV+jnFvpSIbPaB0dOvtgZIk9KtucBrWBrJx8QINK6XMDd3v6JUxLjM9gTjqKAHYcMZYVrn7FbeJ9D",
+	"PohQbSBSsvlIgAmUIJcLpnVp/eoOUSeCyKwsQKVUHmnPSETrhczIWM6A3mRpgS25Irxgk6k0JHJCclUP",
+	"XXeyR94PPxBjQMVEnzmErm8kU0QKC1uH8hnSI3Yzkjuf6SMsCidCamTeQ1ZpykX0HiYKRfB580sXyITB",
+	"B8Iv7JqhDZS3UILyjlftkzPr0oULlTV3BmKzOF1Xihr2MxsIcCL/QPLQzCM/jaguoDyjYy0cBPwq3eAj",
+	"TykeEb00LjHI57/IYn5v9/csjORgOT43I2C2YfMX5yC+cRiG/bfKTi7oHP3K1wxK76FWeiPmYouVP6/k",
+	"EEgPW+IO57QsWUH4BHrzaFbOYzQBjNgFrCobPYMrfoLuBXD12zAqqoQeCVdNraOba0JvKBcD8ej5T3vH",
+	"uxhzAlBLOgRfxnDMhtZo0FTdov88hhGWLQQT7y/1kTi4ehk6+uFNA9GEzSR81Ez4zdA+UC65xrxpQm9Z",
+	"o+gnKnX3HMIolZCmWtg54PUfiPj+Z+BWGUpRgAOmddPDLc/axfaGTWDFNfyk3azI/EAQl9I+EFDeA082",
+	"2gGluQeOum3OgaN8Ia5hR09qnG7TT2Pqtu00FincAopvlZ+cV9LGZ4LkMnob3RI3sWlGW+Imfwmsw60C",
+	"4LROAOXObG5uc7DyDI06oOl9AiaL4RNdt4Qg5zBC1d3BgUhdwoYMxvr4pAVvN2LLV6GFIPiVCtDM16UC",
+	"m94yyf+VQ9VyhLkG1LElchdstiVivxxHeqFydGfTK3KUjkLOyCNIsHp8eJiRJiLbbkZmYz4cOw6kpBQu",
+	"McECnxLA/afETGcg4i0bwkMEFsisag7IdU3D8ISwUrGFi5ERWirZgH2C54zurektlsZE2rTiYsjcbSJn",
+	"SVMC9Xa7JYD0JCt20nmj05dSsNnWr2SEcvnAF9KBTK68j1FHAhUT2fYVXJiij2JbBTcivLtc0xEv2Z6N",
+	"5x98snWly1wdv3hahrqNmQudU3QdlWykjdGKLr0nu9YLkuxZmXaERBBwWzz2GGguffI424dxhZjt8QXu",
+	"gtj2lj39Xpu5RHDxsUMEs4A6D97YBzZZGLLR4HFoJtTOQhrKWmhI8vKJbRhlgAw76JGPSUyYQtcdpIb5",
+	"bJEI7AgdBID7sWUC+Ikrl3UJ48Hxy2rIerv18fjtGTo/+8GnACH9eX1hax3hTta6qoyW6h5nPkFgZ97I",
+	"fNJjLm65uDkhmANVsYlHd3XfZTZryDyBKXMuTcrmWO2T3LU+yo20BeVUNXK5IJHrls0ttIX5K04LlTNh",
+	"J4fG5BwbsjnrApOSDKNCagBaxYzZqVHB9gcCONhCf14nsC0MVQwNCOaiBCveqFEpsYp1+q89jt82xKp9",
+	"OxbVPLBY9UCKXVkDuF0P6CZ6UXAdDiq6Xj7c1U9iJgNcAUE23S0k1Y8d3aEk95jnhqK8Dgd4ah2e0tCh",
+	"BpOuLX1XjBb0umTo0/lhd5+8tTaEb1wBzz2CJOtrVqJr1bXWE7uo5ChJipCS7ZP9OGo+iGz0nfLhGhD0",
+	"T5MGHe7IhQ/ktKjtyeJePUc0uS2TAo4SnDwxr7Wnu0rYJkUkMIqF3uNNRuH8ShDlQuYXxUGBGR2n5WHn",
+	"Pt7frfVIUelb62H2HkIn2vxsNo//bSbrskSWbxBfkKmZgylGF2qMAcNTs5wISHQAsWVWMxAu1TVz1uJj",
+	"kvs++fkpoUNtjHb4uXK646hirJxnJPe1hXkUyYHyAl9gGNUnngxEyegHwyn0mE282ybRqt3m0GMnBZK7",
+	"Sj3wxDZcprquhDES8Hs0lQz/sK7bgYjgfa19DKzk6HA3KiwBjmOZmGOc2FHV2j/XpbWBD3f3yQWmzJHc",
+	"oX7lZEZvmRoIi1Rlm1kp2wdnt1syx5ft/iVzA9DsgSVzvzv+kJIZTZE7XPllkjl2RNlmJuvrwy0ekfQ9",
+	"/ZU75XZsGFgzOvKdSuDMNZteuyTSzKXpV1QUchKFVKi3/31Yw7u2uj1ap9ZXZX98XcrhrUKTwzuZMoct",
+	"+3HKq3koy7MbRm6YUYwHAvwQmIll/U6uYkRLQMwzpn+WgCq2t97YhIYRRhdUjkYQ2LWTjNwaJ+T48Mn+",
+	"QJyF0AoCpzn21AyumGE9u3Hjd7KxfXIJHvFi7lx9FqlqIAYCfBx53G3BbfCzw13UwDDxyTyi2l3fQslz",
+	"c1MwUH98+MQD3fjmlfIDqwbCZsFZu4VhVbm6RQ+w+Up4vgUlCxi/R9/7hFFh0+yaBQpKNi+z5kNWQOUK",
+	"A1zpgWgE8cx6QG2DdOYnh092MbBntzmzhIhEEMXGAHrGHa8LAjx6cmhoBLzLtmxPMIguDgR27tyTtfZE",
+	"YvRR52yFDs+U67RLErZo607JRhuQz5ZNb80NGdx5Cc5sJ1Mg2frgSrMlCpyNkFjzZ6418O2knh1dW8uP",
+	"HsSPidzEs5f7CNKnmX7s1lyaxjjBFhYlV7rZWNzLQRvLDpWrMdNGoAA6nTJaUSiKndIbp/79eXefvPI1",
+	"q6qe+Ovm6dkqM5TcQBXRaLRPwG9qnU8YheSjUYC4gQFSt8IsIXg11dppkr2zHs+xrPrrSGZstw2B+val",
+	"mY32xC1xPIQtM2viBnurYdJon7Jth28iz3HD9N9mlqhDnbC/wiwt85VUvg2Gke+gYFCCRfmg+lA1tDoR",
+	"4MtnhH0csqmVB7mWssz9awdCwQ2pGBSgX7MxF648JPK8caVqZqvNwUG4T3LooOAl+NPDjDy1UTbGwf52",
+	"uTS7znMNcUKzywPh3y7hg4B7n8MNdW89Pjz0v446+CjNaHEaulSABUYxKR7rg229rvdNXrOBoGLuPO37",
+	"BCseCj4EZ0tUe/zILwxrPXE+WRgMP8bRsIT0yfGxsdPg9LCZg7VIB+IoOzw89FMHnRGlMfafMHeVixrT",
+	"BRuoDaAwvaDDsT8IV3+76EHSpITUgBNXuWRoX1aFUdlAzRAZhBbM0WOGjuO1maUnpLmAIxA3iYH0BnMY",
+	"XCNXbd6vfXKmdcWva23Bu6/n1n0G/F/cYq13BXPNbMbU9RzUlIEwpulj8/IfX+09y4BJH9p/Hj/d9bvq",
+	"1t6s0JejwMRPHc4M135jwA9ojgu0IbOzVBQDkZsfXUlEED4hxjDMrXUAX6n/W0hhqKos7cZMSCF95K1D",
+	"RrwOHWP+yKP/Z8+jXz+L/l6caEkD2YPaBFHhrgmiVWRIyZWrKwdK/mF3H8VDSHmsRcGqlnVtrNrM36Eb",
+	"OlUZXiK8x+CTw0wa4qtXcu4gIXzRu6z4DRiQroydK5JD1GkOJiYz41tRJqDBLNqule0ud2rrn5q18EGr",
+	"vKZ6OPYGrIspDaUYlXyo832S298YRu6CZE5uOBjB3HYZiCETs4EAiXll2OaVWdgCGGJGcsMH7dtkWVzZ",
+	"f8a9E7Io3ua/QaRdY0WG9vQACTIQBZvqMTl6Fva+MwYXIm0ORkL0XK5LHEccCSMgjbCsblVDAcgVFVzz",
+	"31mRn7ou2IaZKrwJjRi7jrJK7Wf5+58v3r99++bd5YvnOZCe0d/PzL5iA9489tlHTSDA6w/PBJe/XWza",
+	"w4iBxYgPbzH4dwZjfaHoHw5uOy4m2OQvzaxtFmkRmTtBb2ohxhBs1JY5KU476HFQdx0Sl+85dBhi9o6J",
+	"bMc/+ZO8MRe3nNuWTdYH6K8PKL2566GZE4mskldE1BYKx6OQBHaaOXSnpqoHEcYxLQZC0Q+swICJPdFI",
+	"PkHkEQKKcOGeNB2KOE90W0FNSF0lLV+3b1u+Ue2OqA+dqNZsYJq4Tl2dSrd6WS7pLbOpxGNmfYpbvS5o",
+	"9Sx16liTFJ/MsLo4skapsze9AZoh7/F5mg1aXjAjrE3EFaEtK7Geung6NiIU7DQcRrslJBnJagK6g+3w",
+	"h1arnIkwBhi1SvOyxMJrTOg0Awa31Zzpk0aGnQJdCZswuNtZcsGcgQr3uDa28V18TdYcWNAUW45LeAqs",
+	"OngZdN3aOdkBKC2HsWheGMNI4qlaij06jDoZPz1c1RH4Ho2NB7AhQoPNpVYEUvJDGRA42hezH5befmf4",
+	"7wXDvztjsSwMG4DL1nbMJkn6RXjn1r2n26Qqv47VlBW28SESHYG6DB8L3lDf1zcisehsH9xKtdV31s1l",
+	"lRM32cU6PGDbGOBEdAtZseLE52VhLAatDF4W36lIMFqQT/QtHe2iYQqPoWjJHa3nfnysfLWTgrgCB7w0",
+	"nySSzD86JXQgctu4L+SFLrVnFtMdg0lDzuw04SilYIGKCHi6NZ+wbCBCmYP//sqDY9tcj33yi7UbUxO0",
+	"9EKo1ohEaqWrk7dWhRzWVQUVzpHQjL2QRu21W9QSzzbJ0zCGH1/tPdvd99NoGtNG7qL/IrKmwUM9EM6v",
+	"kZE89G7M42QfkOdsCjDCWODYcjuAJwKyh9DTkLW3zXsIXAnCQBhR7fG9v08amjCUZwZbUov9+y3+8QOr",
+	"xWF5HQktfhNtbWkoF7+ehxOwO3PqfU++5T6EUI8ebr6CzcKcjZwaM1oAg/u04/Acuwaxjx745+wYWyu9",
+	"BlqmcEdRXQjtLfsz815qP+ST3Z+ov4TXfdNS3reNWO6ANgt9KNmOSX8diuODpG92lgUGEW5BKJwkOo3z",
+	"hoxIWJb92Jk2tMDhB6IXiwe/4QJ3J32ZO7T82A5fj1qhbDn3BfuWpLmh2Z+vg3EvmyXkxdXVt8KuNVJN",
+	"34vZ5s+LJtjBJ/fhVdBZNqo88uJxeT72uz76NfPtbqtafKcwtAu44UZBBKxfB7APMVOjgjtGwJVNjfaQ",
+	"EQPBFqGPMR3OIiTrcUMTtjl3tgIy7EtU/5i41kwUD6axfZH84/4K24NWB0Fa473qMZqq2400lsy3CW6j",
+	"T59CXVox4cLmACrGFIE0lzNiWCO/ESSP2+Dl1qIbiOjjBaPuuDNb4BIWscLJBxXxsFxvD/vBujx+rfaG",
+	"/WjH9dBKTqCRJGzzkGBiYDSDUQieT6m75hS13V2ACfXdSXtof1+Xmuj61C5XE82ePYiaaAnKXSv89yqV",
+	"MKnWxaU17Y45efRoO5CNSlwD0j2+bYCxltttyLFsy966gYgSnxFcXoCTn/rb5zXIJ2TFjYtVRuwxlPYK",
+	"2LLXSGek6nYznRGHgY7DW1IaQ3/pBxYr2Ea5Q4kE/Crbx+nLKpFLZglKJFW3X7kSicdrtEgkozUuciwY",
+	"Dz4BGfeoncWORa6ENXOWHHaesbqeyqK6GlTKFmpkb2QoNHt7vvd9Rs6eJ/0DOBl/S76ymtX1t31ZtSoc",
+	"QkepKhTbrF+nmt64h7vpD1OeuskxrGcKmXU+RFXqWqJzIH6BKiPqS7Gc0hRhwcxkXTpTKSqHumalnFmN",
+	"PlHABbfy6ZKazC3LrS9iDa0i5oe0gd4xo9IYTmpmcs0yd7ZGla6F+8f9cf4Dz6TVwSds27YUe+ilBKxx",
+	"wC2gAZoSKgeVZV2YnLkATOkjRlUT2Q9axAvD0Z7v/RkkwveIWTQQuZ9drL5NGBXKKoBWWZhRRehwyAC3",
+	"wSVceMgF6BEGGRy2ArQDvP7Mjbaz1TIzqKHuojhbYv1giQY4HJrctm0fjwPBtj3hdvhqj2xzdyTnMLc4",
+	"O2GBkiFC6VucJ8n3QoOVDx20SsonFuUjI3Ld6MVZNNo3HcMIC1ltokZb/FDxjGhIm9bW5HzxqW9N9neG",
+	"NCAMwaNCG64VK0cZOQJRbsT60aErQKFiDu0EobSHVjes8qbq0WOSW6F6paW8gq8R0xaTyCBQDs1CoV8i",
+	"1SQ/MIPnrr7xlk01jmk0R/PHPsnPkUD2LiEczhHMATCNiZ5Pma+Ihh/71LuwCacYQpG1tk0f3SoVyWOK",
+	"k0PN9J7SFaOT3FZGY85oPJgtTZ5g/gYVscYD6RZ2dQMBy0Or6qCxBih1yo2MzPEn2OMJSLMF7IEFSNcl",
+	"FbcIHGgXAo1LZWl0o4oOzSrdFgoJ6YUnJD/IM5IPBua/+7mtBNrfz2N0rH1yOZMN6pzQOVYFeJvWzBNm",
+	"/B7K06nLWNGQ+M41dIAMr7jihbJNEsOHtmEL4Hlxbeu6obopt39fUZ07U9q1b/lODcSwlMNb8si3scrI",
+	"8RMylnWlPArnrqcAKG33zfTGtHDVV+CaP3uOiSJnKOwbhWvk6PDQznAgDDM9AVqBU45PFZI1riZUzPMG",
+	"+Z450z8gFURRvJu4is1Wj5wtAD2ntdlu90vgeav8qr9EnTXBpsUCZKiMc/Pq8mXa5tVNTTZb0v7o12Wa",
+	"9Z8O/tRk6r6d+DUXFhh5sZ3SKjX6aAtyZJl3JRD21x+oA0AUIDw0xvH2biJ7VmssB58afGCpRwZIPXrc",
+	"ajI5IHMHLhNQa7mGLtWIVeHBQ8G1IMp5uN7gjoheHDklBiJA49puFBZi4jQGXidrXkdcYuM6fn0IZagz",
+	"GkLYTO/oTJJH1E5qazVmDPpAC515JzSvIgEKPQ2vKzlTrCJqLGeA7wkJgHrMJicxKgow3kLORClpkVnY",
+	"kYFQgo9GLLQsUVQU1/Kj03WhjHYJEZAuGuiyp5ac6+G9sLfFPXUMOWIt53Q4ZnvnKPdX8Zfmw5+zHad/",
+	"POfK4QOtfEfiJ9GbLiz57b2VJR/O+76t/bPP2c5/7MXa0d6bqc/GXvbCjl9tmaE+t9RoeepDqvA9zEw/",
+	"hWUWZoSMslFMmQtb8AWQcdCCHaJVaQvzeRitT/A3cr47TBoYpks7gS97h30d0s+FxsDSNxaBddNfbeKG",
+	"bXwoCzc6uJSBu62GXN6+7SD2aUnFqrhQxT5w8B2CQJm2oU5DuMeYvOaFBGsRS6oZGoMUtEJeZP5d5NCC",
+	"KIX3QKxo18EAm/c0U+vvqn+8NUv96jQPhwkbO+NKKjZXN/IXl/QmtzUPoNO6Ib5Tvu8oMKtnwdZzZrM9",
+	"PxdXbx1CMgplt3U9snw1+lkK9hoDAdtkCTC7DiXCrK6lRJi9WyVY4Rl45eMU9VyAC9rtucXYeTXaMwve",
+	"gxXnmNFwp6EfwGlsiz02os7NnXB1Kv/EgRc0wF2PyGuXYoJlnobr2OQDFQ4AeJOj+6NTK5tt7M4jRwSU",
+	"AsE+6oGIG/QiQmp0i7j1Lcec68+7p8El5N6KgIL4bmFUAIKIh+zjlA01K67sMHkGPX0sjhF2HAeisfTi",
+	"01XsBPCOA/6jWbOEvhA2eOxmHkUj/c/jI80GQtRl6TESQ28w27cELr/dpzwjT46OA54iEiRRlAOMtdmA",
+	"H7DJAJT2yGo6poIVV3aLrio2UvlAYCZP7FLye4gVVxNa3TKLDYTaDUB/IKI9tq6aG4FjK9xhs6Neam1g",
+	"k0ZtFK7HjucXFqUCCTpVY6ntcTY8UOtKHHMsGzLGmCnef/zVTOqCfnjwrKFVfLgRfg0pRLJCXeIr5ZUX",
+	"zhG8Po9coo8dOCJdWnvvkKc93TZRbnO7hVdUo7dZQJrbKXiFrI7AFckHO4P68PDxEG4HL+Af7AQ/c8oa",
+	"fjjYydt6QwgcLFcclmQcGBvIEMe5W/NXq0q4GV7Y/e4Edrbfb1O18Lzq21Uv2nZEdH38Rw8b6sshVtHQ",
+	"MRwgEzrSfKgpI7liJYpwzT5ql9/jooHHT58hxpP54SH57//9XySnYjiW1dWokpOc4P0aCPeplhAjgTu0",
+	"GHcJQhIAq2P9B1KK2UdNtLxhRop72DsqPPLLSNbVCXlyfDwQuZPIAARxxT76/sVvz21hxseOSCM8coQ9",
+	"0FDVyC3TyAOUsNMwQn3XQKyUvMY4tJpNYGZCWsGgCbYQ7WYrAWnMisyBQM0rKgPD6CA2SHXaAaKMeaXG",
+	"zhDOEiJiRvdgRWbxcUAaDaVQ9YQV2BUuqHwDEUDOqJhjvgomCtvw3jIdxKzj8d00DmT3ESfdUgKXffuX",
+	"yT3uw4LPimJF7nGDgTb1joW05Dvw0PsMu/Ve+JLVbbyY7KsL250VBaHuvq4tOPqoXgd8MpXVBp2nV0qZ",
+	"91PMFzkkRUVHjql7SCLCC2VRkv5RFxYPCfNNoho4Vnhl78SrenlGclpWjBbzq2nFFMD9Acu3FQyQnJFX",
+	"7B8guXLf/wB6jJwCzx5RXgLrMnNz2QHYycAZmCAGEJ0CnwIdpKTwjM2RBYx9K8gE4eIDLXnhhEKYgQPl",
+	"Rrxc0G2oxhCZswBogb/zjkMn6HAeQRo5ObNCHJH7kkZuvEbkrM2/18u+RZpracNbZOKvkMa/DBPHwdfD",
+	"LAR6C0h4HWxuq6wHp+3urtWSfFbldnjRJ6e0rUgZOJeTKa3YHhXFnmKG6m1Nh3VYLfqdTs2N5UpFDdsd",
+	"GKAYlnXBMKzcT41rOFCeAIOY0HIkK6Mv8cIbh241jZuT8kOnQwF3vmYhHBBUpaWRt8vgzA1a4owqooyW",
+	"iOAhqeCb5UdLs4M2qcI083FuPofMY2flO4WYqXXNq00GSyfoI/Rc6GdPdhJQcF/a6Lbxmm2oPp8fJvlk",
+	"U01me6Fyx6SXlsVszm96C+M2TxkIa6Xb7qGuoNOZr3dlOUk7MxuIO7IcrKt5MOvsi1TY9LmqL8Ci/vZu",
+	"KvQ01S4VHMsotml9xBL/oKrF5nbI2lc9abScFYBcKoWXNJjn8pFClxD0QoZgFrZO8FE7V4+WOVQ4s+rv",
+	"FJlW3OxvwMRD/kEmsmAD8ejs+d4PuycE8gewIYlLevQumwhNL7aCeFGyHIwd24/waiSrKy6mtUbQczlj",
+	"ReQGKhV0yDUaBxMaIZPNen+rWc1OSX7LBaL4NUqaoMH2bMyH41Qcvb02y/CEvLJfXdmvgL00kZE6IJF+",
+	"gfTtFpCgw1lyA8oK2yhB8lGA1rVdyzJs6+HUBa5IJWssp2KzDHJLT4kaQ10hnKoxCImW0pbEt+YeOLbZ",
+	"7OSsB2Igzpr6CVcgBGDvlaYls61s3NJCKGEtCXH2fO9oNyN0IBoyoEMA7JM3MJjFu8b6Md/8xOXXgtvU",
+	"LNv8IyraOMXJAYFcjeqyBEt7wU03EJchJmzvTRxadoHiFh6BLdELdXEtTKuQ3xvq66Br8EBYwx/PPzO2",
+	"ia8WhZM2rHbGhD5d5qYMAwf0g0dYxA2+Vo6otbZqLBsI2Adi7o4rC0f00YoBPUNAAgqazcRdywCqbvfJ",
+	"a9sEAaLs8DkvbOMJtw1tJE3LDKBOxnADbLeKz+KB+Cfhn+hAAPI4SkrnqhYPJprf1eKhBXMoeEx6DbHt",
+	"zXpoDQ0h/apgk6mEVNN3lkBXyezUT+7dadpr3fskd17L3NV4+erMr7t2gYnIC+r7izflzro1nsu0E58H",
+	"2BmXftvMhI06lXDfpGW/Z2qZCwy/86N+0wWY8VJ64JC7RT8YWLTP8WxC/T5k9lcv2jv4ZOVnd/V6MlTY",
+	"NPMykrs3ph4CLcWO05n06E5z54GopruWHL9/GDgO74f/YnSy+j6bXfubdW2tTVbmM3aXyM+68+uyuS6o",
+	"63PttETY8kCZxGdWg37z9nzvB5uE2MxTNHqiTyEA7BKX4ZYMY9gg0cLt6J+CbXREl04IFnO6ubDZ5nRS",
+	"9hfKO/tKnQ9/lbbvi4zu3/1km6GysOeUhTtFO+sVgMBAujc1hT6QVhkhtCgqphRo5092Tx2UTsk88Tfs",
+	"asihPfOvjGxGS482ZLCIze9R9e9USaCYfot7dsGU2h5yaHOQ87HkQ/Z/MmLO+VgituQyBXdzeBwPzHtv",
+	"sOcX7o3ftNJqV7FaX3Ub+FDqqhsvWUu1HfzzXkghWIiQTygXeYNL4Y1xvjrA33D+OmRpURMScKXxgl2Z",
+	"3+REMFaouLNIQOv3PklMhAf0xWUNSmIm2J4ldrwyk3GYZYiIEbfaaLTDjJHMAgBnotXl5gCc3su4CoPz",
+	"Tkwdp7Rdhu44+RdJm3NL60pYdvhdXwNw54q5Gm3Xzvdbge/ctEHDClnV7NrhnDtbtFr6NIB4Ixr1ONim",
+	"SUV9nDILToQgcc46sQ63zPnEVW24ZIguRShv3OEBG43xePd0IKivc4LwVAs33jwG3WExEQ4DUo2WEobf",
+	"IoAQ4GQAh/HDyaqB/oMxAlaxU1LRGTq6mSgwIU8vlqf5AqRkEGG/Gd3AKim7vDqkCXr3fNgEYX1qsEXO",
+	"HgSXPqjZA7HNEIvNt7ZyY1IrDd30ewfg4L1CklqMuOBqzAoPUEfNLfUyrKM3iOv9HNIL3FMQ9Mih6zDO",
+	"CneK2nAIeYSpjiR3a9zdR0QuXrGFsBwBnHVXQIshy4FoqZ/xXDtjY2jc7JMzn9OfAISCBDeLh5jC5TC7",
+	"2YkJ48TikAooUmAe+M7DvuQTWbCyWd7gRfjpQKzTjpps1I26GW87sVllTfl8StJouQllphlec/BS6Uha",
+	"HEJaiKM1cSqF1c6iMFqIlbluYKuCZRgAx2eB+jkrCxWCaN2ki1hakIrHsaQRMF2mtAr+nyHk3XAlBezB",
+	"L743B+o1FoFNMdeCZA9boY2lvM2syUbVLaDdVEoDMJrhiNNaL0SXXYME0KggPD80Cv9AwHA2tAeQtHw4",
+	"9uh20bpsdzlBNCtLdWp3pvPOufiwzTjsuFE2FA6VoYb1A58uJLJ9myKdxd0DuSJPDx+TPGYjLv05L5im",
+	"vMwt50T2C0WuUt4Ghcc3HYzyTw2J8cLcDnPllC/5TTYjLyZcv3XgUttxGpiXfxkV848Y4z9ljBFW0E6/",
+	"uaeYYlqRhYh9px8GksJbiT9yBlnKUe2rY+YnwMojNSOgrGRxqofPvQmJSJj8PBCPnv+E4jOC1nAqJvCP",
+	"GE7AFu77ItmXkajrL9RS8aZ/h135aktjcXodJhuc6DaLYTH55NuthMX5dzTzw/vwhQJpfUy+s4X0vIxc",
+	"1xryjCj0eLcZaUYTOWlcXmuG5aCeQLNaCD25zrWQdWZkLbidwjUeiHCPN2gqGDUuq+QM2pRVhk0Lr0Vz",
+	"n1dlOIuSoByDAgnsG2AzagB7NZqNA/XwXEwMaSWojrSfprFkdBRYEhSZGkVTYzlpMCYGwr8OdNUhKD1n",
+	"zViK5X1GP5/Uw7H1x9tNdfsQZahZ3Uvx39G5R3Lb7j0/9ablQECRWWTyQsDQoRca+9fosE93F9PnlAXQ",
+	"bNDCOkp6yN1aX0VvoRbOqBoIV75r0UNAR3TH6up310yCW6HXR8fWpoK0Yk+69fq0AgmcttiSAokv/0ON",
+	"/EON3JIaadMxF9TIHkJufSXyAFuOf2mXKIgc9lGHRG1/5RkpqdKQNjvPyDUbcyjwtWDwJRcsc6nu1New",
+	"OtwMw6dxPzPfg11In9oNyOhN36XF26NlySrIDskQPdjzYfADTmThxQN4jJwMVqSScmLF+SmKKutMaOfN",
+	"y5kgRnN+tuuE4yKL14SWMzpXhKvMVjZHvaRKfsusbg0OiZOFq46WNng6Q9QIpv32zcUl+e//9/9DMshb",
+	"0sY18eFq8ZWejQ9EpLsvSwBPqRmuq1PLqsiawhjFaNZofxJVat/JL7YoO+AqXEpnR2xNepwVBQ8c5eEE",
+	"R6cFAqgIUPhOewFDoDLeSG2wjQPwVmIjXGppjkwYM1fLnfFA+AJMCxqCp7Eh7kKHuFpgMJVt8gC1m6E6",
+	"xsJEY+wVKvEZrUrOquiiPfK92cJGM1FPdk7+bt72a7bYl/MhsB2AY1pbn4nC8cvfLP1uV3CAI+EB5UYS",
+	"8xAYKsQGbEQIuaFj/1aUItt1kTLZMCIcv1kM6FgiF74GioCGvA+qunmd9WeAB9ViW9teTGAGYB7ARIob",
+	"ACVXrPxgTDGr+VtsxGsubOMdX9vBKwVywdWRwEbbO4P8uFqI4CXjBvfMHisGM9k6d3wDhPW1sMZXTrEw",
+	"s+rkfl+n8+StDTnhhHkoi8O7u20O8cndzqV4DNBkGy6o0/3yIRVDVpZAsj6cW0iwBc0jkOmZ+cA4xnet",
+	"rMHmZq4JurlHT11rTfILxF9sAdZA2IiEtXxDxMJdosyb64hydRrwH+A32Jgd+6nDSlfdHzMOENoL8/jO",
+	"lyDndxFI6LdDyDhrOAe7c1+b52/1w3Dmy6EC3qEXC3Xu2ViWaBRlIX0iSm5A5/vKC6Ld9foudVEGIn1T",
+	"FrJA2rkf/rU2VO4tqGAINXM8iEvxgIjlQo4H4PYnxDZ3TZRCRySIm4OjaoZDG52TFd4lhXfRPQcYBq4W",
+	"ErDpgsyNnzd311xyME6yxpA3+GjqmnuUP1dtoMfGzlvEdGi5Gju0jbuI8cittpwPmVW2uNCWJDkM8EVg",
+	"Fjr5X4yt8M2wPw+sAAo/JChtwgidCJe3TGzYtqNiH+StxYm0DW9QeYUwBCKheZLG7vQWlg0zXA47MsEv",
+	"cU7fdB44rGF1Fjhu/0PlgGu3sb7DzHDIVGcs2pi80KBniZsuPlUeOqxYOxrtJXQAGJZ/ikLD6GkXP57t",
+	"HT995oFTPUmQM5IbEg2hLfM3DDQQ16yU4ka50t3Q9tslOQJgRm73MmR5oT0opIAABkYqhH0riV5Ky3Kf",
+	"5NA80eV9DUQz8QswR2txK+RMxBOwyl/I617OeDH1D8hkW42jzbvXCUrcI/gm5jXi6pbkJcP+Z9C0S4Ap",
+	"/q1kKGt7bmtdpAbLPfgE/19lEL20HSmJFDEbbfVNP/Zd6vCly6rEkWsHwlvV2+Udcvmt18qaUTbd2bW1",
+	"ejNIo4K6ruBI6mrlibwK2dgYIXBlKFh0+tEGgN15mDcuOw4c5rKuxNfY40/jvPqm4SO33uA86kost4Ze",
+	"oDHgI0A25QEmGLUicdH+LhSjGTxpvyQ4XTR3jiyatDGuCnjtQGAbk4AN5HwMmk9Yx/mmVGxR+OPdApev",
+	"K/FFtGpYU1exozmVByx2fAG4HhsSq2UBDtlxWQcJ+0zmCyy4zdpR5LrmpYYGwvgtblMDugh+RKf0mpdc",
+	"c6bIozdv946e7O6Tn6FgTUjL3oGnHx3tJoEU/hYhUG7paH2lfQfGLCAVGaXuXo61cZLN9//P+DjnSrNJ",
+	"12Ea1c4fpdfB7rE89Zfwzm/aMPHrWG2chG18KANlFm/yvRgptic6NpvQMqjxrkNFLfhvNcswZj7jLg4U",
+	"1PgYz8uoWmlALFTn/eZuidn7938ZtT4sb4lO73fuW9HlZ9GhrafPLx/KvisN8FB94GC1GsN5P2o+ikxu",
+	"EcA4sB8UJdZv4H9oJ7z4w/cC0kvwNjsxxKs2KED0KgQFWHzTmVNyjUyj2re3xPeBBh2vxEnfNBhzDIIT",
+	"lXuH8kaP5tTAhk697q11FI8YKwD1Q4oFnJ3oNR5zNLFCF+PH3JmJBJgwGpXEmG2eakySc9OyCf2Lr3vJ",
+	"S4YxI/tMfF5Rb9/EaWNKhMsFpiEhRkuMUlHbUM825bue22b80RDoBOx4ObXKL9YA2SYsfnkuFTW8LOq2",
+	"mj7QKEc4zsuOXuGMpsQL3tUITOBNqYCOEEFws2Gtu0jKjx66Q2CLehcbhyh8aVR7Gb10zJWW1dwYgv9/",
+	"AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -44,11 +44,11 @@ func (a *API) GetDelivery(ctx context.Context, r gen.GetDeliveryRequestObject) (
 
 // ReserveDelivery implements POST /v1/sessions/{session_id}/deliveries/reserve.
 func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestObject) (gen.ReserveDeliveryResponseObject, error) {
-	var lease *int
-	if r.Body != nil {
-		lease = r.Body.LeaseSeconds
-	}
-	reserved, err := a.Prompts.Reserve(ctx, taskOf(ctx), sessionOf(r.SessionID), lease)
+	request, caller := orZero(r.Body), callerOf(ctx)
+	reserved, err := a.Prompts.Await(ctx, taskOf(ctx), sessionOf(r.SessionID), request.LeaseSeconds, prompt.Wait{
+		Seconds: request.WaitSeconds,
+		Check:   func(ctx context.Context) error { return a.Access.StillInForce(ctx, caller) },
+	})
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,6 +59,18 @@ func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestO
 		Delivery:       deliveryBody(reserved.Delivery),
 		Token:          string(reserved.Token),
 		LeaseExpiresAt: at(reserved.LeaseExpiresAt),
+	}, nil
+}
+
+// RenewDelivery implements POST /v1/deliveries/{delivery_id}/renew.
+func (a *API) RenewDelivery(ctx context.Context, r gen.RenewDeliveryRequestObject) (gen.RenewDeliveryResponseObject, error) {
+	renewed, err := a.Prompts.Renew(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.LeaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	return gen.RenewDelivery200JSONResponse{
+		Delivery:       deliveryBody(renewed.Delivery),
+		LeaseExpiresAt: at(renewed.LeaseExpiresAt),
 	}, nil
 }
 

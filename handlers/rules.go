@@ -79,6 +79,7 @@ var OperationRules = Rules{
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"reserveDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"getDelivery":         {Scope: access.ScopeUser, Of: access.ResourceDelivery},
+	"renewDelivery":       {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
 	"attemptDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
 	"releaseDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
 	"acknowledgeDelivery": {Scope: access.ScopeRunner, Of: access.ResourceDelivery},

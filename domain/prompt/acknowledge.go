@@ -23,7 +23,8 @@ var Outcomes = []Outcome{OutcomeSucceeded, OutcomeFailed, OutcomeUnknown}
 // counts. detail is the runner's, for people to read; it may be nil.
 //
 // Errors: [domain.ValidationError], [ErrDeliveryNotFound], [ErrLeaseLost] for a
-// token that is not the one of the attempt, [ErrNotAttempted].
+// token that is not the one of the attempt, or whose lease ended before there was one,
+// and [ErrNotAttempted] while it is alive.
 func (s *Service) Acknowledge(ctx context.Context, taskID, deliveryID string, token Token, outcome Outcome, detail *string) (Delivery, error) {
 	if !slices.Contains(Outcomes, outcome) {
 		return Delivery{}, domain.Invalid("/body/outcome", domain.ProblemEnum, "must be an outcome")
@@ -36,6 +37,9 @@ func (s *Service) Acknowledge(ctx context.Context, taskID, deliveryID string, to
 	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (change *event.Change, err error) {
 		if d, err = tx.Delivery(ctx, taskID, deliveryID); err != nil {
 			return nil, err
+		}
+		if d.AttemptedAt == nil {
+			return nil, notAttempted(ctx, tx, d, token)
 		}
 		from := d.State
 		if settled, err = d.settle(token, outcome, detail, s.now()); err != nil || !settled {
@@ -56,6 +60,19 @@ func (s *Service) Acknowledge(ctx context.Context, taskID, deliveryID string, to
 		s.observer.Delivered(outcome)
 	}
 	return d, nil
+}
+
+// notAttempted says why d, which was never attempted, cannot be settled: by its owner
+// because of that, by anybody else because it is not theirs (DL-1).
+func notAttempted(ctx context.Context, tx Tx, d Delivery, token Token) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.checkReserved(token, now); err != nil {
+		return err
+	}
+	return ErrNotAttempted
 }
 
 // settle notes the outcome of d at a time and reports whether that changed it.

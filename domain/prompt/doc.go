@@ -52,7 +52,16 @@
 // expires by the database's clock. Nobody has to notice the expiry: a live lease
 // blocks every other process, and the next reserve after it gives a new token,
 // whereupon every call with the old one fails closed (DL-1). The hash stays with an
-// attempted delivery, so that whoever attempted it can settle it, however late.
+// attempted delivery, so that whoever attempted it can settle it, however late. Who
+// holds a live reservation can renew its lease.
+//
+// A reserve may wait for something to hand out ([Service.Await], DL-13). While it
+// does it holds no connection and no lock: it is woken by the news of its task, looks
+// by itself now and then, and reserves when what it looked at has changed.
+//
+// Recovery ([Service.Recover], DL-3) puts back what was reserved and not attempted in
+// time, for those who list the queue and wait for it, and gives up what was attempted
+// and never acknowledged, so that a person is asked.
 //
 // # Locks
 //

@@ -49,6 +49,29 @@ type Store interface {
 	// Deliveries returns at most limit deliveries of a task, oldest first, in one
 	// state when state is not nil, and behind after when that is not nil.
 	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)
+
+	Watcher
+	Overseer
+}
+
+// Watcher is the part of a store that a reserve looks at while it waits.
+type Watcher interface {
+	// Watch reads the [Watch] of a session of a task, or [session.ErrNotFound].
+	Watch(ctx context.Context, taskID, sessionID string) (Watch, error)
+}
+
+// Overseer is the part of a store that looks over the deliveries of all tasks.
+type Overseer interface {
+	// Now is the time by the clock that judges leases, the database's (OP-3).
+	Now(ctx context.Context) (time.Time, error)
+
+	// Overdue returns at most limit deliveries in a state, [StateReserved] or
+	// [StateAttempted], whose lease ends or which were attempted at before or earlier:
+	// the oldest first, behind after when it is not nil.
+	Overdue(ctx context.Context, state State, before time.Time, after *domain.Position, limit int) ([]Overdue, error)
+
+	// Backlog reads what is owed to all sessions.
+	Backlog(ctx context.Context) (Backlog, error)
 }
 
 // SceneQuery says what an admission has to look at.

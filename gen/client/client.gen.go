@@ -1773,6 +1773,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1788,6 +1805,9 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -2410,6 +2430,9 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2621,8 +2644,8 @@ type ClientInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2633,8 +2656,8 @@ type ClientInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2686,6 +2709,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 	ReleaseDelivery(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewDeliveryWithBody Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewDelivery Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDelivery(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFileChange Read a file change in full
 	//
@@ -2771,6 +2816,11 @@ type ClientInterface interface {
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/deliveries/reserve (the `ReserveDelivery` operationId).
@@ -2782,6 +2832,11 @@ type ClientInterface interface {
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3756,8 +3811,8 @@ func (c *Client) GetDelivery(ctx context.Context, deliveryID DeliveryID, reqEdit
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3778,8 +3833,8 @@ func (c *Client) AcknowledgeDeliveryWithBody(ctx context.Context, deliveryID Del
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3872,6 +3927,48 @@ func (c *Client) ReleaseDeliveryWithBody(ctx context.Context, deliveryID Deliver
 // Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 func (c *Client) ReleaseDelivery(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReleaseDeliveryRequest(c.Server, deliveryID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewDeliveryWithBody Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *Client) RenewDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewDeliveryRequestWithBody(c.Server, deliveryID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewDelivery Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *Client) RenewDelivery(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewDeliveryRequest(c.Server, deliveryID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4046,6 +4143,11 @@ func (c *Client) UpdateSession(ctx context.Context, sessionID SessionID, body Up
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/sessions/{session_id}/deliveries/reserve (the `ReserveDelivery` operationId).
@@ -4067,6 +4169,11 @@ func (c *Client) ReserveDeliveryWithBody(ctx context.Context, sessionID SessionI
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+//
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6065,6 +6172,53 @@ func NewReleaseDeliveryRequestWithBody(server string, deliveryID DeliveryID, con
 	}
 
 	operationPath := fmt.Sprintf("/v1/deliveries/%s/release", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRenewDeliveryRequest calls the generic RenewDelivery builder with application/json body
+func NewRenewDeliveryRequest(server string, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenewDeliveryRequestWithBody(server, deliveryID, "application/json", bodyReader)
+}
+
+// NewRenewDeliveryRequestWithBody constructs an http.Request for the RenewDelivery method, with any body, and a specified content type
+func NewRenewDeliveryRequestWithBody(server string, deliveryID DeliveryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "delivery_id", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/deliveries/%s/renew", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -9246,8 +9400,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9258,8 +9412,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9311,6 +9465,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 	ReleaseDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseDeliveryResponse, error)
+
+	// RenewDeliveryWithBodyWithResponse Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error)
+
+	// RenewDeliveryWithResponse Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error)
 
 	// GetFileChangeWithResponse Read a file change in full
 	//
@@ -9404,6 +9580,11 @@ type ClientWithResponsesInterface interface {
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/deliveries/reserve (the `ReserveDelivery` operationId).
@@ -9415,6 +9596,11 @@ type ClientWithResponsesInterface interface {
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10917,6 +11103,63 @@ func (r ReleaseDeliveryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReleaseDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RenewDeliveryResponseDefaultHeaders the declared response headers of an HTTP default response for RenewDelivery
+type RenewDeliveryResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type RenewDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Renewal
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RenewDeliveryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RenewDeliveryResponse) GetJSON200() *Renewal {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RenewDeliveryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RenewDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RenewDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenewDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenewDeliveryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14577,8 +14820,8 @@ func (c *ClientWithResponses) GetDeliveryWithResponse(ctx context.Context, deliv
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14595,8 +14838,8 @@ func (c *ClientWithResponses) AcknowledgeDeliveryWithBodyWithResponse(ctx contex
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14677,6 +14920,40 @@ func (c *ClientWithResponses) ReleaseDeliveryWithResponse(ctx context.Context, d
 		return nil, err
 	}
 	return ParseReleaseDeliveryResponse(rsp)
+}
+
+// RenewDeliveryWithBodyWithResponse Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *ClientWithResponses) RenewDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error) {
+	rsp, err := c.RenewDeliveryWithBody(ctx, deliveryID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewDeliveryResponse(rsp)
+}
+
+// RenewDeliveryWithResponse Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *ClientWithResponses) RenewDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error) {
+	rsp, err := c.RenewDelivery(ctx, deliveryID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewDeliveryResponse(rsp)
 }
 
 // GetFileChangeWithResponse Read a file change in full
@@ -14819,6 +15096,11 @@ func (c *ClientWithResponses) UpdateSessionWithResponse(ctx context.Context, ses
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/sessions/{session_id}/deliveries/reserve (the `ReserveDelivery` operationId).
@@ -14836,6 +15118,11 @@ func (c *ClientWithResponses) ReserveDeliveryWithBodyWithResponse(ctx context.Co
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+//
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16793,6 +17080,66 @@ func ParseReleaseDeliveryResponse(rsp *http.Response) (*ReleaseDeliveryResponse,
 	switch {
 	case true:
 		var headers ReleaseDeliveryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRenewDeliveryResponse parses an HTTP response from a RenewDeliveryWithResponse call
+func ParseRenewDeliveryResponse(rsp *http.Response) (*RenewDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenewDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Renewal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers RenewDeliveryResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
