@@ -26,7 +26,7 @@ func Await(t *testing.T, open Open) {
 		"DL-13 a waiting reserve does not hold the task": waitsWithoutLock,
 		"EV-4 a lease that ends is noticed":              noticesLease,
 		"a caller who has left leaves nothing behind":    handsBack,
-		"the server ends":                                endsWithServer,
+		"the server ends while somebody waits":           endsWithServer,
 		"a session of another task":                      waitsNowhere,
 	}
 	for name, c := range wakes {
