@@ -58,7 +58,7 @@ func (r overdueRow) overdue() prompt.Overdue {
 
 // Overdue implements prompt.Overseer. Each state has a partial index by its time, which
 // spells the state as it is spelled here. The time is given: the index serves no clock
-// that moves while it is read.
+// that moves while it is read. Sources are not looked for: they follow their combination.
 func (s promptStore) Overdue(ctx context.Context, state prompt.State, before time.Time, after *domain.Position, limit int) (found []prompt.Overdue, err error) {
 	where, column := "state = 'reserved'", "lease_expires_at"
 	if state == prompt.StateAttempted {
@@ -66,7 +66,7 @@ func (s promptStore) Overdue(ctx context.Context, state prompt.State, before tim
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := all[overdueRow](ctx, q, func(q *bun.SelectQuery) *bun.SelectQuery {
-			return listBehind(q.Where(where).Where("? <= ?", bun.Ident(column), before), column, after, limit)
+			return listBehind(q.Where(where).Where("combined_into IS NULL").Where("? <= ?", bun.Ident(column), before), column, after, limit)
 		})
 		found = each(rows, overdueRow.overdue)
 		return err

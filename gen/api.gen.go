@@ -132,6 +132,24 @@ func (e DeliveryOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryResolution.
+const (
+	DeliveryResolutionDelivered DeliveryResolution = "delivered"
+	DeliveryResolutionRequeue   DeliveryResolution = "requeue"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryResolution enum.
+func (e DeliveryResolution) Valid() bool {
+	switch e {
+	case DeliveryResolutionDelivered:
+		return true
+	case DeliveryResolutionRequeue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged   DeliveryState = "acknowledged"
@@ -955,6 +973,9 @@ type Delivery struct {
 	// ClientID The caller's id; null when there was none.
 	ClientID nullable.Nullable[string] `json:"client_id"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// Content The canonical prompt, as the agent gets it.
 	Content string `json:"content"`
 
@@ -981,8 +1002,14 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string] `json:"requeued_as"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string] `json:"requeued_from"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1027,6 +1054,9 @@ type DeliveryList struct {
 
 // DeliveryOutcome What a runner said became of it.
 type DeliveryOutcome string
+
+// DeliveryResolution What a person says of an unknown outcome.
+type DeliveryResolution string
 
 // DeliveryState Where a delivery stands.
 type DeliveryState string
@@ -1709,6 +1739,9 @@ type Receipt struct {
 	ClientID   string                       `json:"client_id"`
 	CombinedAt nullable.Nullable[wire.Time] `json:"combined_at"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// ConsumedCommentRefs The comments this admission consumed (AD-2).
 	ConsumedCommentRefs []CommentRef `json:"consumed_comment_refs"`
 
@@ -1741,13 +1774,19 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
-	RequestedSessionID UUID                         `json:"requested_session_id"`
-	RequeuedAt         nullable.Nullable[wire.Time] `json:"requeued_at"`
-	ReservedAt         nullable.Nullable[wire.Time] `json:"reserved_at"`
+	RequestedSessionID UUID `json:"requested_session_id"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string]    `json:"requeued_as"`
+	RequeuedAt nullable.Nullable[wire.Time] `json:"requeued_at"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string]    `json:"requeued_from"`
+	ReservedAt   nullable.Nullable[wire.Time] `json:"reserved_at"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1814,6 +1853,12 @@ type ReserveRequest struct {
 	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
+// ResolveRequest defines model for ResolveRequest.
+type ResolveRequest struct {
+	// Resolution What a person says of an unknown outcome.
+	Resolution DeliveryResolution `json:"resolution"`
+}
+
 // RollbackRequest defines model for RollbackRequest.
 type RollbackRequest struct {
 	// FromSeq The first message that goes.
@@ -1869,6 +1914,29 @@ type RoundState string
 
 // Scope A level; each holds the ones before it (API-20).
 type Scope string
+
+// SendNowRequest defines model for SendNowRequest.
+type SendNowRequest struct {
+	// EntryIds The pending entries to send, each once; all when absent.
+	EntryIds []UUID `json:"entry_ids,omitempty"`
+
+	// ExpectedQueueRevision `queue_revision` of the queue that was seen.
+	ExpectedQueueRevision int64 `json:"expected_queue_revision"`
+
+	// Interrupt Also while a turn runs, which is asked to stop; false when absent.
+	Interrupt *bool `json:"interrupt,omitempty"`
+}
+
+// SentNow defines model for SentNow.
+type SentNow struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt With `token`; judged by the clock of the database (OP-3).
+	LeaseExpiresAt *Time `json:"lease_expires_at,omitempty"`
+
+	// Token Proves the reservation; only for a runner and only in this answer.
+	Token *string `json:"token,omitempty"`
+}
 
 // Session defines model for Session.
 type Session struct {
@@ -1954,6 +2022,12 @@ type SessionPatch struct {
 
 	// Title At most 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// SessionReset defines model for SessionReset.
+type SessionReset struct {
+	// ExpectedIncarnationID The incarnation that was seen.
+	ExpectedIncarnationID *UUID `json:"expected_incarnation_id,omitempty"`
 }
 
 // SessionState Where a session stands; the last three are final.
@@ -2093,6 +2167,9 @@ type Turn struct {
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
+
+	// InterruptRequested Whether somebody wants the agent to stop and take what was sent now (DL-8).
+	InterruptRequested bool `json:"interrupt_requested"`
 
 	// SessionID A UUID, lower case in answers (API-1).
 	SessionID UUID `json:"session_id"`
@@ -2437,6 +2514,9 @@ type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 // RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
 type RenewDeliveryJSONRequestBody = RenewRequest
 
+// ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
+type ResolveDeliveryJSONRequestBody = ResolveRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2451,6 +2531,9 @@ type AppendMessagesJSONRequestBody = MessageAppend
 
 // RollbackMessagesJSONRequestBody defines body for RollbackMessages for application/json ContentType.
 type RollbackMessagesJSONRequestBody = RollbackRequest
+
+// ResetSessionJSONRequestBody defines body for ResetSession for application/json ContentType.
+type ResetSessionJSONRequestBody = SessionReset
 
 // StartExecutionJSONRequestBody defines body for StartExecution for application/json ContentType.
 type StartExecutionJSONRequestBody = ExecutionCreate
@@ -2499,6 +2582,9 @@ type AppendToQueueJSONRequestBody = QueueAddition
 
 // ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
 type ReorderQueueJSONRequestBody = QueueOrder
+
+// SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
+type SendNowJSONRequestBody = SendNowRequest
 
 // EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
 type EditQueueEntryJSONRequestBody = QueueEntryPatch
@@ -2550,6 +2636,9 @@ type ServerInterface interface {
 	// RenewDelivery Renew the lease of a reservation
 	// (POST /v1/deliveries/{delivery_id}/renew)
 	RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx echo.Context, changeID ChangeID) error
@@ -2583,6 +2672,9 @@ type ServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx echo.Context, sessionID SessionID) error
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx echo.Context, sessionID SessionID) error
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx echo.Context, sessionID SessionID, params ListRoundsParams) error
@@ -2694,6 +2786,9 @@ type ServerInterface interface {
 	// ReorderQueue Put the queue in another order
 	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
 	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error
 	// RemoveQueueEntry Remove an entry
 	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
 	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
@@ -2915,6 +3010,22 @@ func (w *ServerInterfaceWrapper) RenewDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RenewDelivery(ctx, deliveryID)
+	return err
+}
+
+// ResolveDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) ResolveDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResolveDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -3144,6 +3255,22 @@ func (w *ServerInterfaceWrapper) RollbackMessages(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RollbackMessages(ctx, sessionID)
+	return err
+}
+
+// ResetSession converts echo context to params.
+func (w *ServerInterfaceWrapper) ResetSession(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResetSession(ctx, sessionID)
 	return err
 }
 
@@ -4090,6 +4217,30 @@ func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
 	return err
 }
 
+// SendNow converts echo context to params.
+func (w *ServerInterfaceWrapper) SendNow(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SendNow(ctx, taskID, sessionID)
+	return err
+}
+
 // RemoveQueueEntry converts echo context to params.
 func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
 	var err error
@@ -4350,6 +4501,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/sessions/:session_id", wrapper.DeleteSession, options.OperationMiddlewares["deleteSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id", wrapper.GetSession, options.OperationMiddlewares["getSession"]...)
 	router.PATCH(options.BaseURL+"/v1/sessions/:session_id", wrapper.UpdateSession, options.OperationMiddlewares["updateSession"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/reset", wrapper.ResetSession, options.OperationMiddlewares["resetSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.ListTurns, options.OperationMiddlewares["listTurns"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.StartTurn, options.OperationMiddlewares["startTurn"]...)
 	router.DELETE(options.BaseURL+"/v1/turns/:turn_id", wrapper.DeleteTurn, options.OperationMiddlewares["deleteTurn"]...)
@@ -4373,6 +4525,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/send-now", wrapper.SendNow, options.OperationMiddlewares["sendNow"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
@@ -4385,6 +4538,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/resolve", wrapper.ResolveDelivery, options.OperationMiddlewares["resolveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
@@ -4976,6 +5130,54 @@ func (response RenewDeliverydefaultApplicationProblemPlusJSONResponse) VisitRene
 	return err
 }
 
+type ResolveDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *ResolveDeliveryJSONRequestBody
+}
+
+type ResolveDeliveryResponseObject interface {
+	VisitResolveDeliveryResponse(w http.ResponseWriter) error
+}
+
+type ResolveDelivery200JSONResponse Delivery
+
+func (response ResolveDelivery200JSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResolveDeliverydefaultApplicationProblemPlusJSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetFileChangeRequestObject struct {
 	ChangeID ChangeID `json:"change_id"`
 }
@@ -5483,6 +5685,54 @@ type RollbackMessagesdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RollbackMessagesdefaultApplicationProblemPlusJSONResponse) VisitRollbackMessagesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessionRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *ResetSessionJSONRequestBody
+}
+
+type ResetSessionResponseObject interface {
+	VisitResetSessionResponse(w http.ResponseWriter) error
+}
+
+type ResetSession200JSONResponse Session
+
+func (response ResetSession200JSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResetSessiondefaultApplicationProblemPlusJSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7620,6 +7870,55 @@ func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReord
 	return err
 }
 
+type SendNowRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *SendNowJSONRequestBody
+}
+
+type SendNowResponseObject interface {
+	VisitSendNowResponse(w http.ResponseWriter) error
+}
+
+type SendNow200JSONResponse SentNow
+
+func (response SendNow200JSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendNowdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SendNowdefaultApplicationProblemPlusJSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RemoveQueueEntryRequestObject struct {
 	TaskID    TaskID    `json:"task_id"`
 	SessionID SessionID `json:"session_id"`
@@ -8153,6 +8452,9 @@ type StrictServerInterface interface {
 	// RenewDelivery Renew the lease of a reservation
 	// (POST /v1/deliveries/{delivery_id}/renew)
 	RenewDelivery(ctx context.Context, request RenewDeliveryRequestObject) (RenewDeliveryResponseObject, error)
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx context.Context, request ResolveDeliveryRequestObject) (ResolveDeliveryResponseObject, error)
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx context.Context, request GetFileChangeRequestObject) (GetFileChangeResponseObject, error)
@@ -8186,6 +8488,9 @@ type StrictServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx context.Context, request RollbackMessagesRequestObject) (RollbackMessagesResponseObject, error)
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx context.Context, request ResetSessionRequestObject) (ResetSessionResponseObject, error)
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx context.Context, request ListRoundsRequestObject) (ListRoundsResponseObject, error)
@@ -8297,6 +8602,9 @@ type StrictServerInterface interface {
 	// ReorderQueue Put the queue in another order
 	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
 	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx context.Context, request SendNowRequestObject) (SendNowResponseObject, error)
 	// RemoveQueueEntry Remove an entry
 	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
 	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
@@ -8722,6 +9030,54 @@ func (sh *strictHandler) RenewDelivery(ctx echo.Context, deliveryID DeliveryID) 
 	return nil
 }
 
+// ResolveDelivery operation middleware
+func (sh *strictHandler) ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request ResolveDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body ResolveDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveDelivery(ctx.Request().Context(), request.(ResolveDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResolveDeliveryResponseObject); ok {
+		return validResponse.VisitResolveDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetFileChange operation middleware
 func (sh *strictHandler) GetFileChange(ctx echo.Context, changeID ChangeID) error {
 	var request GetFileChangeRequestObject
@@ -9109,6 +9465,57 @@ func (sh *strictHandler) RollbackMessages(ctx echo.Context, sessionID SessionID)
 		return err
 	} else if validResponse, ok := response.(RollbackMessagesResponseObject); ok {
 		return validResponse.VisitRollbackMessagesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetSession operation middleware
+func (sh *strictHandler) ResetSession(ctx echo.Context, sessionID SessionID) error {
+	var request ResetSessionRequestObject
+
+	request.SessionID = sessionID
+
+	var body ResetSessionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetSession(ctx.Request().Context(), request.(ResetSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetSessionResponseObject); ok {
+		return validResponse.VisitResetSessionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -10438,6 +10845,55 @@ func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID
 	return nil
 }
 
+// SendNow operation middleware
+func (sh *strictHandler) SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request SendNowRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body SendNowJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SendNow(ctx.Request().Context(), request.(SendNowRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendNow")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendNowResponseObject); ok {
+		return validResponse.VisitSendNowResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RemoveQueueEntry operation middleware
 func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
 	var request RemoveQueueEntryRequestObject
@@ -10783,352 +11239,372 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rchtHli76Khk8O8JiT/GqS9tknNjBpqS2ZixLI1Lt2dPwYSVRCSKbhUy4MksQrFDE+bvfY+I82DzJ",
-	"iVwrb1XIAgogQUm9/cemgELlbeW6r2992hnKyVQKJrTaOfm0M2a0YBX8eU6HY7Z3LoWuZGk+KJgaVnyq",
-	"uRQ7Jztn5YzOFcmnFf9ANcv3d7Kdiv1W84oVOye6qlm2o4ZjNqHmt0zUk52Tv+/Yp3d+zXb0fMp2TnaU",
-	"rri42fn8OdsxYzGh955zNZWK40DtcXOqNR2OJ0zonMy4HhM9ZmTES0YEnbCMcEHOLs5fvSJUFBmZjVnF",
-	"iB5TTbgiVEg9ZhU89P7y5d735NG7l+fk2fGzZxkxf31/9P2fd5cvpXveF2xYV1zP997Kkg/ni3P/N8am",
-	"iszGVLMPrCJyyoQiXJNRJSekqoXg4oZQMddjLm7WncWLS3qzOOSFpqJQZCQrosdcEaWpZqdES3LNiGJC",
-	"k2s6vCUU5jGkE0Yenb19tfds7U14VbDJVMI+vGPTks7NzxZmY0gGDsMcGhVqxipSsSmj2hwOYbQqOasI",
-	"LSZcKS4FeXT2fG/ViVjiMh8HurqWsmRUwNx+kkOapqbLMSNTqsdEjuBcyIwqMqwY1azAnfh+7Z14x3Q1",
-	"3zsbaVYtDviLodgnxz8Y6iRPDx9nRLGhNEekJZlRrs1o4e0jWU2o3jnZ4UI/e7LjV8eFZjesgvF++eWX",
-	"vbNaj5nQfGguV8egh0cZGcuZGYhGj+Myj493myMvrus/9hyhX86nbO8NvF11cwYhleCjUU/OYJ9Oc4b/",
-	"2HvHfquZ0nuvivQh8sIcIZB4hY9mQGNDWpas+k4ROROGGQhD52NaEEo+0NL8StgdeLLmQX/Odqa0ohOm",
-	"LcM8c0R7XnIm9Kvn6Zn6GeGUqQjUbibAzXOGJHeyHcPQdk52hvC+K16sSYgdJPhGlHMk9jFVhJIbIPeK",
-	"5Ir9lvsp/Fazah7mQOFd65LmmefVqd145TfAP9axA+GB9XfhL2wkK7Z6G9QEDmb5Nlzjy9bdh/MxFTds",
-	"yR6gABvCY11UAF+uv/5zOVlxAGSIj3QNjN9uMHJdKZkgwFywj/pqCN/meG0NF75hBLcX7+Ofd/fJGbmm",
-	"cEUzIiu4qkAwIMRJyc0l54o8OT7uOi8cZAVje85K/oFV82VbVNhnOvbIfb3+Jj3no1GCif4yZrBIPHVl",
-	"joh5dYdXRLOP+pTkXJRcsBw5G70Ggf7ox1d7x8jNUltSwIDxpP5HxUY7Jzv/10HQBQ/wW3UA03stC4Y6",
-	"htDLt+m3mtWMMPOY0b34cAxq16rtgx+sv3cvPrJhbWawbEqqvqY3Zl+Ye7pjEu7BK//g+jN6NXpN9XCc",
-	"5vy5UdECwZdUoC5kdA7FmDBqqdKMwsRz9nHKhpoVVx9YZYRDHmtmMH1U1sMCXo32cPRVc/xZCtYxzzNh",
-	"p3nqpaXSvCyN4igKlcWKG1fk8eGTPtMyA/aa2098wnXiLDWbKDJlFbIJxx86KLyEl8QDFWxE61LvnDw9",
-	"zHYm9COfGKXj+ND8iwv811GSc79mStHlrHuCj3RQlf12fVKyI3fsiP02bEqTeCpZi0Ll/XdorU15W1Lx",
-	"N6TKxZnZL3BvDJFncP+HfEJLIurJNas6tsoS+rrqNix1cR74ebQ/T5GiBePAWUFXFLIiOexGbsj5hn9g",
-	"omvTcE/Tu/Z09aZdMNDxlrIqtkwNtN+uT0mXVN0uG1ZTddsxpvlqgwHlLVu6UG0eyIiQaAjCPwnXipWj",
-	"romYRzaYSV0tn0hddW23+WrdAT+bh9VUCsWAIt9W8rpkE/PnEG0n8yedTkuOFunBFJ/4l38ovEv9pLJ7",
-	"L4zYYuBkRHlZV8GqIflQFgzoW2l6XTKwPZWx0UBCm/VHfp+W+Zqahn36IH60wxBd9vOF5xOW3rLfN579",
-	"DHthNwjMseGtkLOSFTfMPgZ7XxTgWKLl20pOWaW5OakRLRXLdqbRR4ZiNOVlSjVDZ5J5vVG6ZK0J16fg",
-	"Y5kyOS1BFLRII9uRtTZK3EqFy2pKb+zjnzOk/YQBg3pExRSrPgA1ZYSWShKw1cx1IiWjKjWbzzFR/90O",
-	"EKYYbHB5/Q821GYS3ro1E2lvFE6579LM66xYhCMpyzejnZO/L/+xFXg7n3/NEqqVrqjAz0glZxkRdVki",
-	"u9fgAARWbyx9KuZkIisGyoN5ylwId7EXFl11erKcfs5RfTMmvNasCBaMc1u13VG480wZzS7i6L334f37",
-	"V887NsG+LvJ7gEsUvaDC201mH24s551WcjLV+2ZaStCpGkvdfyrWslQX7pfpaVn7URGqzJhzQivmabR1",
-	"VCCLwCAXEpSHHsfUImZPjYHIosVFZ5qk8umUieJCU10vMcq8zgd0xWbGOAUqgF9HVPDjq70fgAqcl8u6",
-	"FtPTCLzizL7odbglzSvHi1WXDekk21Hst15eimxH+VUve29jh9p7D+LSjOjfltxk781ZXNj1XDOVMgAU",
-	"Ufx34GU9lmK3+YrqVcu55MhjYwM+aby5B9BkG5aUT1gREzAvmeEGKGVvWNGYal3D1nRQsj34bOfj3o3c",
-	"W6AG9nHKK6bsahZIUthhb8zFrkXJlLG48WYTTW+ZCtOUYsiAAYypakywoJrtabMZq2b5OVuD+ias4PQK",
-	"X7BgairHPQs2LGllGBUXZEiFFHxISyNQJ0lRihrap8UvnLraa3Yp2g36LozRWEBmiTNreXsiYmuc1XLS",
-	"/4mrBPlzY+g2/lh6F8NF+uwHo1VFQcRGXrYOf0TLBWd+ALbSqSMW+LikSu+vJov2dsICmrPo2BE2mep7",
-	"1Squ+hOo0/I3oZhFSYME4d65ZLmbaaS9FcG+Kl9qhuirvrRX1gmu83cvzi5fPN/Jdl6/ef7q5Sv48/mL",
-	"n17gh+9e/Hz2+sXzpDDrDoecCcKLWF0ZjqVip8CgzP1TUzpkYMGDWhCUqinVmlXmFf/P38/2/pPu/X64",
-	"98P+1cner5+OsqPj7z//jxTbsPrKIqlRMRzL6mpUyUlPWWl/oWXP569lMU9yrPUlVX/aNvrT1TqaQokO",
-	"R80+6uRk62mx5mQ/dHmJXlZyQo4y8i9HcL6swMhnn2DKAtN267Tb3F5J1jjf+OyyyOXU4OLRQpNXBAnp",
-	"HH6y5h1u0VpzV14UXBsr0mY/EKNpmEHAtjs0aqaxXXoqQQ0abY7zVxvy02MqSB5NKe/5bkfPi0JlxFhx",
-	"TYe3p2byE6k0efaE/Bv/C3p7rksqbpMy/eHIenHOE1rdssJ65CGwckSMrCdakuOnz8z0V3PUu5HiEjJ7",
-	"XtHRaknR9gIV5lcEIpsYPya3bKpBE/xHXdwYI2VuXW7k0dvzvaPHu6fmiMZc3BAbRTdLA2eRsZrNAswX",
-	"RqMEAfPV8FCkhYWPV/Gzz91b/moyldXa/iKz4/2Vt8bpfoawxCv83dHh4aI2txbVt0gzUKWd46+rlv6O",
-	"KYiXtCVlBZ/3XySszr4soaLGPof1PA2tFbp5Ra9cssaOmAqkyeQu3A1RgSv2cchYwYocI1/wYYjaTZiG",
-	"y3PcMPI7rv5Q1sL8X0tNy7SmhEO/daG5NYgvzZDP1mLB7Yhjz3t5P5S5MLi98EuO8Z0ZbE22OGWiMBzO",
-	"nrIxOKkg7CMdamJHXuRt/YXNsp1bER9akCXuXct2oBZr0onNJfIpRz0OzuvvRl0NUYyWRiGZIteslDPU",
-	"53F+QQk4Iq8NARrbZx5nKyQJsVNrNML6Q4gvRiO1I+mQUnm0iUqZ2qFehxG4UyIlrmxTnvILqKvKLABD",
-	"pVwQWRWsgihu0EmR/QiS8yJfpE/3ynVlT4olr6ldVewDX6LhH3oN38wRXeSY0oJKx25PffMujp3g0wnc",
-	"xk87C5uXPlqhKzpcogqgL2TBrn0zZeLs7StSyGE9adK5fXvT2/cPJcX+OzrzYY5sB82L4tIZ/a0zX9tw",
-	"XOZG/Nk74bkmhbnLRlTgLx7CT1jSa5YItb0I7KIRx0lyjYp9kLd+RxbXl7nAs3nLtawEuZGy2Hx1aiin",
-	"K8N5F/BQdxDvshX+zogay5kAR21ylTNZ3YJf5G5+ThvxwzW03uqOo9u12djs1L15HjnvWnaC91muoUXa",
-	"ty33d4Y02VV5t6cL8cEZDYS18uA7hSAO49zX6IHPbNiLYBLaDdOK8LTY2yRqsSREDT7BWgjIpy9YYaxZ",
-	"85mN8saRN2v37d/vpb7louh7tP9mnl3w4C4GgZKB3lpoXgYOYc/xfoIvE1kgZ1q5MVGAv1/8dCHUvxA+",
-	"xVQDG2IO+QwFZILaxWOssdfRgfxz9k3FUnmnjYAtlIRUFWcKfK9HKK7X0TCMit6lZJidjczyKELeXf1z",
-	"iYmTQ2YUJUPMkHCKtpkU5dwqT4+e/7R39Dgjz3+yDuM+4c9tBeOpJhWjZTmHqDu30Xa9JEGmTSAX2mbH",
-	"rKUGNYIbCalTVyB0CMWQBFGaVpoVC2R1P/foK/UdA4+K436NLLu48gJPLCLOIAhignYcI2tIutTd64ga",
-	"BUbi+fumfuqE3Fw0TbD0AMj0xih+kGTu4senQCEQ98S0DU3ygw9HB2a/1MEnu22fD6K1HnzixeeEkXI/",
-	"kf1NQ899Y8gpGukOBS/b9H+z0q+53B/lLEqHx4o7KMaLHUgFr9BCAO5WoJFyzUVHtogb8T5CynE09dsM",
-	"KLelalo5ok41UpQX5JrBQciRVc3cQah6iO4/Q5yUl/BHLSDzb+lRXOh0IR6oKNH5Y1Z9PKR1E4CKrVj1",
-	"AYa0LBr/jvSAwCyu3KwiWrGpZpaCqBiyEldQcDWkVdFFTnw0em1lc4p4rf3OFUYUHv3ocvHdEi5+Pnt7",
-	"8eOby51s5+3Z5fmPO9nO+58v3r99++bdZUeMOJSZRDFnLG4xRy4FS/8M3ctUpcQEunMr9g/wK+YZmY3n",
-	"DTdtScXtlXXWuox4LqAs0Pls3T8xVhF9wItlE0o7z/mK2kUWgja2GLfhMLOFi0vsX7cPPTzy8GjvpC/4",
-	"0dKcr+5sr/i36bsYbh/FHTi16YFY2V0pTfRMhkDWhM7JSFY3TLeua8iuo2XFaDG/mppLJND7LkYlH6Lt",
-	"iiSRPMEXmNzWSf2gNskKvca2TohAsl5jJnIyLZluMo5wBZMDu7elShXBkmvVM7lqAWJE6MTVg1Aod5eK",
-	"ef/imJdoMJAcVLwrp3Yo9ltOBvXh4eMhVj2S//7f/zUQORNF8xmoKNvdH4jFqB8UTDkhu9pyNnNppb32",
-	"keWtGXX6r2wOXlULBRWDSEaUDCuqxrCMx2lzoGPmkeIBR7zMdxaN/RAesymtzNYvs5chtO0SVTV6vWpR",
-	"EC0bdjN+ZTbn2e796ft2fuuftf2hlrK8GtKyTC4N9nxkTpiU7IYO51jH/eOrvae7vUzhhZuw/hgbEJE1",
-	"sdYwgvrxZ887HI9e31SUCPJxZ7tteVblIlWkDzxF3wn2kcUMyC7C71nqkBdZSeNQomu+0rjye75ZGlCD",
-	"caajtk8PD9H0SnsLN+Sld2Qx93aFnU8WTc+CmTumWXFKjoxB9PToeMnaHbUm07TNe8DzImXp3rZkJ9sR",
-	"6SQ1JigP5rCUMO7DHgtawTdrkPklbJLX0JP/OaWtPcclemmbZ3YZa7Geh+baKTFke11rklvQnhzUrhEX",
-	"tIy1QPst2mTr6oMvOSuLqIBwjTQHoy9iIteskua/6NKxhUcW8GU3FUdOWX0XUDSYgShkH6lZiDGrcJPz",
-	"jOTW9DR/mlWY/1fGRIQPpLwqpbjJk/d4ZNa4OOK/Xrz5mUylEZwVsodrdsOF9U3lB8ZmMy8/gApd+GtK",
-	"9Tg3Kl9uywPTA0ZlZ4tbZiwFJoaIsyBrbVRtG7M25uBq3oHLyXAfw2Ap6nvJS4aZ1um5WCNbjkDpGHFz",
-	"AJDM5xS6ik2lEVvWBGpJF6P3XnXGqdAydmZ63kthQn/w/b7TQpo4Kbg0nhCy0jeLlPHRyEccVgFeIN6F",
-	"/ZFEEuiuBoNCcguJUDL6AeptFOZLGiqK8DgWQx0wRC3oB8phr66qpd6MyI+S33O0ruSCqSuIFC7LDxDS",
-	"3D4oflUbasE4kpHUeutjNZWXO0d13O2zUR1/BTMnYZWsqyELlfyfsx1ZFldQWp6qgHLvyCxvs4UU/Q5X",
-	"VoUROWmnehQmo9pN3CZGHfb0tk/TICFIi+Db6zdReM+VrmoxpPbME1G/VXuU5OjmV1e3LJH8+LNZX8kV",
-	"K+AKfr+b/D0e2NWajgz7qwZSTLcBqUM8EJHI7s/MthNZ3wywP+zDey/gUcd721r9mkpj0Y57OSLOHP6C",
-	"P9Ho6jRlRczOFyRT1pJ+jooXqbCb+7ZYf5M5thlYa0tSZ9Lc7hTRpUmqIemWqxGvxNq5sCkdA7jQtdRj",
-	"onjBFDjRjNpRCz7irCCwh87nT87QjJiwyTWk+NW2zNvmdqYchm3NZAPFY3t6xVIZGHGiU1IbtuISiOZk",
-	"SAXkVjPchFb170IG8OE9iMmHnk63GPulIbkyn/P7xBXO9JMPvY62U0iEFKuGWA6FPE86yngWOVqHN2aJ",
-	"R2LBh7DAslKX90dGS1xNl83rDEl5m8bF7Gnq/siVlqlkvDFVV5MkOmJQbm1SlXnMJd1gfDpKwp5a/KtF",
-	"oV5SpdPuVVu1arlkRiyhh0gGF8OyLjpot1PT6+9asbsSZdwm/SvXHfiR4F/BL5v+FVkWFnPqtAuHZFP3",
-	"8ZpSvk0hsUDy25UFKmiuODq8JUT1usuiPiOVnFmUpZC010RsduiGXJMSEhRTPgnP9+8hYdKMemVHTavN",
-	"cibINeSRGa3Ept03AmpeQod4Chh8hoMoqKEjE1bZCjvDCnonzUVOgQQ1rpP6omlB9UoYqdfuOUMosmSr",
-	"n4ezfmceNeRIBdf892W28ft/OTw8PIT8RQA8GRq2LJoJsBG3SDIKTPeCVC/PLAQAaFfMyL129t9G+X69",
-	"YiRjLm4N6fURVGuqydEP+nOwSynLc1qWKWqJcv/ux9Loo01ZAnHq1H3EjppaNARsgFTthOIkPH8+jc1c",
-	"UM9Dop2/JzEtd6fYtdhHiilCZaHq1sR7FdQtegPtl3AHIFNlsZwEECMN11nmWYTE1HriOJmZF0VOZmS5",
-	"NQLWdicikvKi/29tH2LvF22s4Hdq05G+A+GQsDdeMeliWt+8azHa9rZ/cWHn/zm9hP1tG1AAoEuB0l64",
-	"p5IfNKdlOb+qhaqnaI8swxMzP8D0w8h2g0qg9Nl2OOaikwzeuT7euP6vSTjslvrkOjxW/YUccjX0QS0K",
-	"uoTlZX1Hab+R99nEHqT0ca3pBHLr+rUHZ76PyPACt/9mA8SNE160htfX09b0abbrRa0/LoybnvQ6ds+2",
-	"7Zo/bIM/bIM/bIMvaBssYRGImLlm3sva3iwHVC+aWDJPLZy7g5ZZIT/9sCvX05Xk3tfh5xFge17JdZFn",
-	"2hCqqzSHgCCz1OsVtnlN3I0um+fMO8tf87+c9gTIuLvja01/VJusjg5TGEVfnRSKufKSbd8gKhBlL3Kf",
-	"fW9NNRVgT1anMd6Brbdu+RIuf19aU4OHty+Q2fMlV2aT7L9+t6Yj02t9CutJLlY3rthEokXeTzXu2ph3",
-	"lq5dsKdW0D2FKsWVphYyChOb50qzSTJbMD6Z6F0BAdvTGtRTaT5kHe8J27YG4AkZVYwRXBrovg3gKUJV",
-	"hIvwrxdvfs5IwaZ6TI6e7ZP802fbwAiYn1PgzIZibQs2DcHSFig5o2ogIM45A+yGyhhoAqPN62CsRN/u",
-	"qVs+3ZNTXO6ezT3ExdqGJwkIli+kwq+Z2r+9ymuUJwWxG7FxEXaoDwgK22YVz+ag3kWQRNs8sDWRktYB",
-	"VetESYt2xe/UihSReEuMuOiNuX7Bfw9FZGuc8CZ7eYfNifDiLDz3GhtyH46YhQ3+Zh0xZiUX9AO7Lyn9",
-	"mla3hZyJrAkD1xt8sBv8rYH2BlBiP/TF+ZDVdEwFK1YAoThQNzKD2K+FiIW8dtT5WMG11QEKmMGfN0VH",
-	"WYr82Uans3udPL6KT2g1t42mzseSD9c9yqbjoy3knelmadSwbUueI1ktJjbcwaXQnbmQXvgmVRLvXp6T",
-	"H548/TOxPZhCwyTM9LVKB5ipua2duOJF3uzFSIayYFFjk5IrzQqzIYk42lDXqXTdpcCjAMCbIxzHFZRT",
-	"0ApqK2YOHEjWZWERJPow5x6RKruh5y5Y1QEz1SiagCtpu0pRTbQkhUQ2hj24MbSxT34G7W5laQV635n5",
-	"xxXUVaiufQtIja7G28Zp3BFKh4+P5S9YbwYvjyDl/b3tcG4FXs6qSladswF4AAgcXmGhT54RBlgPjsxG",
-	"kDQSFeH0tMWjcqDErEqHaduD7yD+7eeoFWJ6LQAecTWqyzLPNqVPRWhZylnvNK6pVbX7peqDYp7AzYLp",
-	"I+QO6qiWJADiG/EVuFqanrWyN9QUue3VMpZp59F6sjUl/NYx1345Y3crzW7Nx2NR9dtzK19swV3X3neu",
-	"mWvfhX797Q+LANrsP+l/h8e7ZouE3jwXbGXraGW/P8LG+xByDzgbQX50KDa0rEHbzuOudun47T0ileHy",
-	"3QujZAG7CXEdyzbJJT0DTyo4Pv+d9eJUZuK1GHHB1djobGzI+FQrS2S0dwOFrXREi1mTfbpFeKl+aR13",
-	"pW+LtBhHYJH2fry8fEvwgf00+i7XJevCCiwgLXgmq6LDyZmscc/rSpzcUM3GslbsxMrGE0QjMS+Fv1je",
-	"o5ONrf2HOUbF/x47zVZjRjdwiQ55niyBhbwp7J0JC8aW7dhnM3Mq3/U82kTvgKOloTRWXNnxAUCKRl0v",
-	"CyTGa14UAMkqpL4CFaEByxp/ir1QG59Qddv4wN2nxkN11fwAiDD+wKEiNz50Yj/+DPt1x5/4lljxh0Ez",
-	"a3wamvnHH7uioMY4vhgm/jSKZbTeoMeygI+szhEdu9dM4AB8lsdVA9VtLBXYg7ViRQuzz99S/3n4Z1rW",
-	"wVletb6MzibiddGnLhTe2L4IvChwOv+PMB7+G9yo/pQiGLFwbMZ49QMLs2ezeBDoG3pVSiBXf7QxClnj",
-	"vOMvgBRpNRxzD13mTts2zWucayiRhx9Gc/C7GT4CCo7+7Ugm+ii8OfowXKPowwVFPaL1poqLdlxDvTWE",
-	"RTXDB+EJcBgLWl6BeYC3PD5eLSszVTi4lOP9LYywGZZI2GKeMpNc8OLoMCOMDse2QSEo7tAgFNCmT1HY",
-	"3Eis8uAqZEz0MlCacaQFWOb+KCK9+g2cxQ6lvmFT72NaUGX6KzCbRZY8ivAmSC/rwvZqaaxyi/nFtT10",
-	"hyh+3w6qFppvuzDrNqrM0qiwnBIg447janXK5RVb4KHphEULb234yHeqbVaBpf9kt+fQ6ZYQEQmnNIh/",
-	"dxbJ4tFE2qhlnJypRs/3ZucHx10TLqRaS8M0u9OqXJ+JaCBaMTKm0JlW1h17PaRTOuQ6UUf9Pjl5jSia",
-	"bnsndE6uGTFCF7b6aV93rJFJnN0PQCmKv+6WFI2wlXMLoZ0HiNFHu1vKD1tWiNWadHQSWTjtsE+dlHdm",
-	"BcZmDWFwFttgzqu6Dt2dNd4/61nD6Q57/8IoVltJcLBbaAsvEdPBEu5sLEvW7T5dL6DiatvMQprRlY16",
-	"6Pjg5MIsOvfwjWF+a24fKrRJpecF+lwtM0QYXFye301ktzPqCqTvoOa01h/m1bnc4kEUvvvS3rbHHvrq",
-	"bn9oXf/0WlckV8WQVoLqe+zHEL0S+VucizqplSZK87IkY/qB7XdpgP4apK71O/Qzrmgfb5Q+Qbxpj+Qy",
-	"cwyXqlsMHoJx5mCfmbEtDfuyxptmsLHf754SSjSfoDewLktCFSmluBkI9FtjJlXBiwzeF4rbBAvdnniB",
-	"xf3QDBboNYXbEaGO27yOzRBut9f/x3sh7jQ/D8p3t7f07kWUzu+1EO53m4MUqp6sTHRoMjEoOPTE6V4B",
-	"5HZ8X91f1uqfdNqCQDe3ZFrVogMO6tvooeQB+O90wH90YvpmOzG1ujbciQysjnu3d/zRGWpZ6QmEEFgb",
-	"bfkee0Q5kYD+2H0/an1HFuGc/3d6yR+dsf7ojPUNd8bquMBdClKDoTZvUEvHzBa04iRjb6pzzYvd0jdb",
-	"mkHayoDgnM0RWdNx0AkuO57bNhA3/AMT5JoOb0/BDJkyOS1ZR/VSsqPpG5dtZ/YN7K0eMXx4VXq5gs02",
-	"WywGMRUbSpFykjw+bNujPhvusS2a7GzX/ZCLx4TR5tKKqL1qX2c5bkezCXA/Xo5sZ4GX/2tdWJArkF+l",
-	"HN76PkZU02uqGHn05i20XGmv2S8gMa/0TvgN/WfYjU76eVtBSVmLhk5Rg3FxWawyXE1Y0Sa7fr9rbDb7",
-	"Cm/djHLd/e7uVz87bKJdJuTf4i7IsjR8cLNtGFVyki6DvvRNrRpg0jeSqeUonUcr5bYf9Nel60kXbnci",
-	"7fwoZ2RCxTwgM876lwLdA/7jCamFTXHZRJkJCC1LC7vfQRLRwq4sBwx83cD5C66KVi+oe8NzAbpx27nm",
-	"7vd5/J8ZAl71oWzosaf6RoH7WCpAV95Mcc3blk3GN3iLgCZ51CGn5+xqxaqrqN9FP+nm4RJWw9/LKRMA",
-	"ixbVAIEjG7r5oZUUWvj1yFJd6KbhiD0i5Na6GjimYXODTbIcs2klnh+cXrpIMMbOXXRUrFdCiMznq0eg",
-	"7Sgr7MCP7dzPjv6KoZmOw8yHWEUF5TJxrgySH1e2nyH8RFahGc+qFjyp9LuLoUy24iIl+8DKUwy9jGVZ",
-	"KOtRYsqROHcddQ4bXVBtGT96j202Z7pp7EUIsN2pu+L2coO2WMy+GOprnYCQMHUpmK3Fw2oqox5rcOf9",
-	"kG7s0MfnbXfeuby7lRVsj2nvGJClb6jh9BYgCaeznJLDvpcu1XUj0TqxszfhhHIR6jTuyyn1cKlUm6Rg",
-	"ruvtS9cvvAiBpYVjugcvXcg6dkCJG7TKCO43649LdVBsNkG0hRCt4YNIjJLKWpevIWcX89LWwGFwNchf",
-	"pjXi/QbGWkxi48amHVTYb0mLxNQFUJPuctCiLVj3koNLN6//pZnzyZVhQaeBJ+qZhPwJBDS1RmKohOEi",
-	"UtLMn7xgV4bAl0nF+0BocAL2mwVmsAvYJMNwa0rBZox78zvwuXtfVnTbd/TqujcGeh1XjKVbN4ZW4k7H",
-	"tLoc/sUL5LGUayhQl9UVF9Nab9bqMQIjXYIRHPruL/STajck/65Rg/b67NXPO9nOxfu/nP31xc+XySlc",
-	"mmu4qIC6Op6kjWNLsJIKk9MP5MSW+Tc1BXPrzaSvWSlnoEG/+Nteb51hkySPaHJ30gPW6ILbo0D8523X",
-	"evsLd68KzYZ577xZ04gKjlVX4n3JdqICssQ2NkhvPcXE0PlGWslSCjprwJ31TWm9s+qwsrfxPZwZDt21",
-	"lfchnYH1fLOi2cx+I7m8lLWuQW3p2OyGBJMSsnD9F1717uU5efz48Q8ZeX95npEJH1bSRmYykv9njj6R",
-	"FkuP004WRZALibVKJNZm9s2oXhfD5ZoUkimoTsFfdE71Prus0utUSvpaIqhiH+St35Hk+mwAgityI2Wx",
-	"+cKUc4stVfLgoXsTEDjmgqDAnWtx++ioG/uSvKmGvjbi/U2C6kOCHce8oOeuTLJ44APA4Tp3717YPVzz",
-	"b5ffOwDeddn9TT1JB34u2UcdN03sQshL6Y9vpvS3mtmGMKOesMOCTjb2Q6h6YrSxhEaZusowUhYtPrmj",
-	"dZVg+wDe3YPFuRjrthn3Bh12MWtwDa7Ry6Q222Xt6dWY+NblF00lCzvbdRgb8cg1GE5y0HthLYaSvl3O",
-	"UlcbeXh6Uc0LH4ROtA1lnfNZ4VmBTFnnVqFlSa5rHeJwac9KKiLX21MCNJSI0pnPM1LKGavIkCpIArdg",
-	"7ElF1NrU/WzoRUCvZAJlcDTZFk6a3jKi5IRBYQgRchbvw3Wt5lGyafC+mXmxamKbYjtwl9Ru/C3kAbd0",
-	"Zjql17zkSePVVbZwRSDPy+yYIIUk12wubZUYJihVmGu6Hjwiuny66we4r6O4rnmpoSF9BvFbmzPbAXoG",
-	"hLy8mFmwGVOaTPiNbd3G9ZLMkUW/UvTy5Vc6hmGG1S7ML2ueQep+/eKUtfuwefqLJSf9+4vvFXjKfh0b",
-	"yY20MtI0VDNSC/5bzVbHNeBtSyd5H3ImnNw3KmxAnxnWFdfzC7MmiwPOaMWqFHuF9FEz3786xLaQ8mAB",
-	"XQ3DJe/f/bTv7gJ4NPCNfvyx1tOdz58h7D+SiyOF16NQIddMzxgT1kKCItahhGgFZvqcwBVnbIpO8RFj",
-	"xTUd3rrnZxXXzGwoFfiD7xTUQmdQ46jVQGCRoSJKYlYJJhfYggBSMTocM+V/TthHOtTlHMpksaY2DF6x",
-	"oawgU2XmSgdxkq72llcD4XOUsCq3kDPhagpHvHRAwi7dcSAG4tIw6kIOQYN23v+hFLqiQ31qYwHAxs0w",
-	"0IgYajNA+t4wwSoKgMSVnBCu98mrggnNR9yIRlUPx4QqAmcJtUekqkumBsKlLjPFbwTMY4/86U8vZTX5",
-	"05+sRM3wZ7sn0NHBEECuBL1lV0YA5xl5f/ly7/t9YjgURpScy8g8+v7yHEufY8cRQsn+Z75P3ggGbx0I",
-	"YqExp9DTC1Jxg7H0vTGWbFpIwcxNrVzh+eNj+A6xh31+H4Um5jdQDHJKrqUew0eKac3FjdrdNwOeEcg5",
-	"dFlGRpRjz4oxVaSopyXg9jl44YzoivLS0KRlVlwAthhugOFdU2quJ1F1Vckbqpky4s68GeZhhiwYm0K/",
-	"TyrIsyfmuyeHhyRfQA/MTyERxk1txspyD58A1WtWSXEDvz4+TkER45YDjZtRHSKxOTpENc73yXuUwgEA",
-	"WxTESmbyWw2gGrSiE6ZdSw4gIvsqtU9eoTzF7+C+EIkMQj97YvfXr4vwAjnHlOqxI+4nh0+wF6Yit1yY",
-	"W2BoD1vrOup7vAvvhx03D9u9hvwbxT+wDOvkC49NSVBlFUUE15j/9cUlOfhwdAAwbmbxP2MRL+HKTNS3",
-	"yDRXdGQuj+1ZxxWxKIHwfnMaDY5jhvE97a7n5P2/vHz58rl/1nIAeNau7iWCSfr1Pdn1VybGKFd4gtSh",
-	"UeZDWbB8nyDaie0U6yozm1CyWVRm+B0sz5yoc4VOjOFhfvP3s73/pHu/H+79sH+19+uno+zo+PvPuZ0l",
-	"dAN1U3y6ewKMEQIcllzMvOYqJGyfktzIrzzesVqUTKkIoduhF5gV+cNW4az/jHsRtYXBh1Df8I99v+s2",
-	"4PjwyLYv/UkO4QLYe2M3Lyq/t1z/oxkvYLorwwltDZu3I44PD82ugQyyfettzXeGv8RENfezJ4c/2Hme",
-	"DYdM+WkeHxpqgr9gBwkKSStjDYsxMwVHHOAB14pVOUFgVLSt4n9DVmF+SvKPex5NdQ9+nJvJGpaOW200",
-	"ebOWqLExVbeQwbFPjEUAu1sCLlmtFS8wdxdm9Z0i3rNIfAEKKwAdeeRAJITUZkjYS4SQKPmQCcWCmrdz",
-	"NjUClfyEX5Dj/cOdbKeuSqsbqJODg9lstk/hsX1Z3RzYd6iDn16dv/j54sWe+U2IcASVIaoFPNk53D/C",
-	"x+SUCTrlOyc7j/cP9x/bvrCg7hyMGS31+Hfz9w1L4dQIQktOgb/kB8Y8+z2HGp6jJ6D2sAIwePHgUCai",
-	"mem3+FWxc2Le/SOMhNWEU2mWY0Y7PjxsYUDRKQoXLsXBP6yhiUrnKpXUjgC6VbtW38FXF2xEbelH6lV+",
-	"bgceZj7SE3dO/v5r5P7beaUserk0xG026gP7n+QRbNguJK7dKPAv+J5VCxS6c7IjpECXBG5v51Ggjqll",
-	"DUxqoahq7QP5iX9ggin1z38kGxzFhOmKD1XnYbytwKfBatuJnH10lb9wGN+bs5AEQiBWeYPTG0rDi0AP",
-	"dSy489BOwZsCStlAuDZrhm9SFN8CcRKNiiBntvXXwiG/tutYecZmFQfTkvLW6bZNrc/pmggY5f6P8x2j",
-	"hZWSbh3rnqTlfvuOcDvuVv97c27tjn9V4OPY2t1x46Q3PTKItrbtsdFFFRgAdziAOZ2U93oA/8u8cK0D",
-	"cFNYi7y/wE7/r7PXP22w0xWjxXyJLDe6Tiw3MsOPprQCzqII7oqHQwQ7QcpbZRRkUOuMdY+FB7VQQeg8",
-	"PXxM8rhrAaiCA5G/Y7qa750Z0zRvBORdPqGxAZWW06n9uyHUjJI1o/NuoZbmeGZH+ReVa0Mq7p9Qzqnw",
-	"fg4+ZOhYtxax2kTCfTg6AMX5wHrs1cGnEDf7fBBXDCap6dLZCNbgoCrYkstfmWcQ8Uc3U1CqH/34au/4",
-	"WeLKG2lna/LUmTqDGiLIQbcWeGdBX3gEq8vUzuds5ZN2JNcfaOXzf8FKrx5PwkXo8+BzPhopKD/cHgFz",
-	"pWU1T1HwGThinWd2jA/eC0EH9+rff/2clvN2OIQI9BiKEXnbB7roGyvMPq9LHjaJGvB67OUIwaiDTx7p",
-	"nxefV+jnFvpSIbPaB0dOvtgZIk9KtucBrWBrJx8QINK6XMDd3v6JUxLjM9gTjqKAHYcMZYVrn7FbeJ9D",
-	"PohQbSBSsvlIgAmUIJcLpnVp/eoOUSeCyKwsQKVUHmnPSETrhczIWM6A3mRpgS25Irxgk6k0JHJCclUP",
-	"XXeyR94PPxBjQMVEnzmErm8kU0QKC1uH8hnSI3Yzkjuf6SMsCidCamTeQ1ZpykX0HiYKRfB580sXyITB",
-	"B8Iv7JqhDZS3UILyjlftkzPr0oULlTV3BmKzOF1Xihr2MxsIcCL/QPLQzCM/jaguoDyjYy0cBPwq3eAj",
-	"TykeEb00LjHI57/IYn5v9/csjORgOT43I2C2YfMX5yC+cRiG/bfKTi7oHP3K1wxK76FWeiPmYouVP6/k",
-	"EEgPW+IO57QsWUH4BHrzaFbOYzQBjNgFrCobPYMrfoLuBXD12zAqqoQeCVdNraOba0JvKBcD8ej5T3vH",
-	"uxhzAlBLOgRfxnDMhtZo0FTdov88hhGWLQQT7y/1kTi4ehk6+uFNA9GEzSR81Ez4zdA+UC65xrxpQm9Z",
-	"o+gnKnX3HMIolZCmWtg54PUfiPj+Z+BWGUpRgAOmddPDLc/axfaGTWDFNfyk3azI/EAQl9I+EFDeA082",
-	"2gGluQeOum3OgaN8Ia5hR09qnG7TT2Pqtu00FincAopvlZ+cV9LGZ4LkMnob3RI3sWlGW+Imfwmsw60C",
-	"4LROAOXObG5uc7DyDI06oOl9AiaL4RNdt4Qg5zBC1d3BgUhdwoYMxvr4pAVvN2LLV6GFIPiVCtDM16UC",
-	"m94yyf+VQ9VyhLkG1LElchdstiVivxxHeqFydGfTK3KUjkLOyCNIsHp8eJiRJiLbbkZmYz4cOw6kpBQu",
-	"McECnxLA/afETGcg4i0bwkMEFsisag7IdU3D8ISwUrGFi5ERWirZgH2C54zurektlsZE2rTiYsjcbSJn",
-	"SVMC9Xa7JYD0JCt20nmj05dSsNnWr2SEcvnAF9KBTK68j1FHAhUT2fYVXJiij2JbBTcivLtc0xEv2Z6N",
-	"5x98snWly1wdv3hahrqNmQudU3QdlWykjdGKLr0nu9YLkuxZmXaERBBwWzz2GGguffI424dxhZjt8QXu",
-	"gtj2lj39Xpu5RHDxsUMEs4A6D97YBzZZGLLR4HFoJtTOQhrKWmhI8vKJbRhlgAw76JGPSUyYQtcdpIb5",
-	"bJEI7AgdBID7sWUC+Ikrl3UJ48Hxy2rIerv18fjtGTo/+8GnACH9eX1hax3hTta6qoyW6h5nPkFgZ97I",
-	"fNJjLm65uDkhmANVsYlHd3XfZTZryDyBKXMuTcrmWO2T3LU+yo20BeVUNXK5IJHrls0ttIX5K04LlTNh",
-	"J4fG5BwbsjnrApOSDKNCagBaxYzZqVHB9gcCONhCf14nsC0MVQwNCOaiBCveqFEpsYp1+q89jt82xKp9",
-	"OxbVPLBY9UCKXVkDuF0P6CZ6UXAdDiq6Xj7c1U9iJgNcAUE23S0k1Y8d3aEk95jnhqK8Dgd4ah2e0tCh",
-	"BpOuLX1XjBb0umTo0/lhd5+8tTaEb1wBzz2CJOtrVqJr1bXWE7uo5ChJipCS7ZP9OGo+iGz0nfLhGhD0",
-	"T5MGHe7IhQ/ktKjtyeJePUc0uS2TAo4SnDwxr7Wnu0rYJkUkMIqF3uNNRuH8ShDlQuYXxUGBGR2n5WHn",
-	"Pt7frfVIUelb62H2HkIn2vxsNo//bSbrskSWbxBfkKmZgylGF2qMAcNTs5wISHQAsWVWMxAu1TVz1uJj",
-	"kvs++fkpoUNtjHb4uXK646hirJxnJPe1hXkUyYHyAl9gGNUnngxEyegHwyn0mE282ybRqt3m0GMnBZK7",
-	"Sj3wxDZcprquhDES8Hs0lQz/sK7bgYjgfa19DKzk6HA3KiwBjmOZmGOc2FHV2j/XpbWBD3f3yQWmzJHc",
-	"oX7lZEZvmRoIi1Rlm1kp2wdnt1syx5ft/iVzA9DsgSVzvzv+kJIZTZE7XPllkjl2RNlmJuvrwy0ekfQ9",
-	"/ZU75XZsGFgzOvKdSuDMNZteuyTSzKXpV1QUchKFVKi3/31Yw7u2uj1ap9ZXZX98XcrhrUKTwzuZMoct",
-	"+3HKq3koy7MbRm6YUYwHAvwQmIll/U6uYkRLQMwzpn+WgCq2t97YhIYRRhdUjkYQ2LWTjNwaJ+T48Mn+",
-	"QJyF0AoCpzn21AyumGE9u3Hjd7KxfXIJHvFi7lx9FqlqIAYCfBx53G3BbfCzw13UwDDxyTyi2l3fQslz",
-	"c1MwUH98+MQD3fjmlfIDqwbCZsFZu4VhVbm6RQ+w+Up4vgUlCxi/R9/7hFFh0+yaBQpKNi+z5kNWQOUK",
-	"A1zpgWgE8cx6QG2DdOYnh092MbBntzmzhIhEEMXGAHrGHa8LAjx6cmhoBLzLtmxPMIguDgR27tyTtfZE",
-	"YvRR52yFDs+U67RLErZo607JRhuQz5ZNb80NGdx5Cc5sJ1Mg2frgSrMlCpyNkFjzZ6418O2knh1dW8uP",
-	"HsSPidzEs5f7CNKnmX7s1lyaxjjBFhYlV7rZWNzLQRvLDpWrMdNGoAA6nTJaUSiKndIbp/79eXefvPI1",
-	"q6qe+Ovm6dkqM5TcQBXRaLRPwG9qnU8YheSjUYC4gQFSt8IsIXg11dppkr2zHs+xrPrrSGZstw2B+val",
-	"mY32xC1xPIQtM2viBnurYdJon7Jth28iz3HD9N9mlqhDnbC/wiwt85VUvg2Gke+gYFCCRfmg+lA1tDoR",
-	"4MtnhH0csqmVB7mWssz9awdCwQ2pGBSgX7MxF648JPK8caVqZqvNwUG4T3LooOAl+NPDjDy1UTbGwf52",
-	"uTS7znMNcUKzywPh3y7hg4B7n8MNdW89Pjz0v446+CjNaHEaulSABUYxKR7rg229rvdNXrOBoGLuPO37",
-	"BCseCj4EZ0tUe/zILwxrPXE+WRgMP8bRsIT0yfGxsdPg9LCZg7VIB+IoOzw89FMHnRGlMfafMHeVixrT",
-	"BRuoDaAwvaDDsT8IV3+76EHSpITUgBNXuWRoX1aFUdlAzRAZhBbM0WOGjuO1maUnpLmAIxA3iYH0BnMY",
-	"XCNXbd6vfXKmdcWva23Bu6/n1n0G/F/cYq13BXPNbMbU9RzUlIEwpulj8/IfX+09y4BJH9p/Hj/d9bvq",
-	"1t6s0JejwMRPHc4M135jwA9ojgu0IbOzVBQDkZsfXUlEED4hxjDMrXUAX6n/W0hhqKos7cZMSCF95K1D",
-	"RrwOHWP+yKP/Z8+jXz+L/l6caEkD2YPaBFHhrgmiVWRIyZWrKwdK/mF3H8VDSHmsRcGqlnVtrNrM36Eb",
-	"OlUZXiK8x+CTw0wa4qtXcu4gIXzRu6z4DRiQroydK5JD1GkOJiYz41tRJqDBLNqule0ud2rrn5q18EGr",
-	"vKZ6OPYGrIspDaUYlXyo832S298YRu6CZE5uOBjB3HYZiCETs4EAiXll2OaVWdgCGGJGcsMH7dtkWVzZ",
-	"f8a9E7Io3ua/QaRdY0WG9vQACTIQBZvqMTl6Fva+MwYXIm0ORkL0XK5LHEccCSMgjbCsblVDAcgVFVzz",
-	"31mRn7ou2IaZKrwJjRi7jrJK7Wf5+58v3r99++bd5YvnOZCe0d/PzL5iA9489tlHTSDA6w/PBJe/XWza",
-	"w4iBxYgPbzH4dwZjfaHoHw5uOy4m2OQvzaxtFmkRmTtBb2ohxhBs1JY5KU476HFQdx0Sl+85dBhi9o6J",
-	"bMc/+ZO8MRe3nNuWTdYH6K8PKL2566GZE4mskldE1BYKx6OQBHaaOXSnpqoHEcYxLQZC0Q+swICJPdFI",
-	"PkHkEQKKcOGeNB2KOE90W0FNSF0lLV+3b1u+Ue2OqA+dqNZsYJq4Tl2dSrd6WS7pLbOpxGNmfYpbvS5o",
-	"9Sx16liTFJ/MsLo4skapsze9AZoh7/F5mg1aXjAjrE3EFaEtK7Geung6NiIU7DQcRrslJBnJagK6g+3w",
-	"h1arnIkwBhi1SvOyxMJrTOg0Awa31Zzpk0aGnQJdCZswuNtZcsGcgQr3uDa28V18TdYcWNAUW45LeAqs",
-	"OngZdN3aOdkBKC2HsWheGMNI4qlaij06jDoZPz1c1RH4Ho2NB7AhQoPNpVYEUvJDGRA42hezH5befmf4",
-	"7wXDvztjsSwMG4DL1nbMJkn6RXjn1r2n26Qqv47VlBW28SESHYG6DB8L3lDf1zcisehsH9xKtdV31s1l",
-	"lRM32cU6PGDbGOBEdAtZseLE52VhLAatDF4W36lIMFqQT/QtHe2iYQqPoWjJHa3nfnysfLWTgrgCB7w0",
-	"nySSzD86JXQgctu4L+SFLrVnFtMdg0lDzuw04SilYIGKCHi6NZ+wbCBCmYP//sqDY9tcj33yi7UbUxO0",
-	"9EKo1ohEaqWrk7dWhRzWVQUVzpHQjL2QRu21W9QSzzbJ0zCGH1/tPdvd99NoGtNG7qL/IrKmwUM9EM6v",
-	"kZE89G7M42QfkOdsCjDCWODYcjuAJwKyh9DTkLW3zXsIXAnCQBhR7fG9v08amjCUZwZbUov9+y3+8QOr",
-	"xWF5HQktfhNtbWkoF7+ehxOwO3PqfU++5T6EUI8ebr6CzcKcjZwaM1oAg/u04/Acuwaxjx745+wYWyu9",
-	"BlqmcEdRXQjtLfsz815qP+ST3Z+ov4TXfdNS3reNWO6ANgt9KNmOSX8diuODpG92lgUGEW5BKJwkOo3z",
-	"hoxIWJb92Jk2tMDhB6IXiwe/4QJ3J32ZO7T82A5fj1qhbDn3BfuWpLmh2Z+vg3EvmyXkxdXVt8KuNVJN",
-	"34vZ5s+LJtjBJ/fhVdBZNqo88uJxeT72uz76NfPtbqtafKcwtAu44UZBBKxfB7APMVOjgjtGwJVNjfaQ",
-	"EQPBFqGPMR3OIiTrcUMTtjl3tgIy7EtU/5i41kwUD6axfZH84/4K24NWB0Fa473qMZqq2400lsy3CW6j",
-	"T59CXVox4cLmACrGFIE0lzNiWCO/ESSP2+Dl1qIbiOjjBaPuuDNb4BIWscLJBxXxsFxvD/vBujx+rfaG",
-	"/WjH9dBKTqCRJGzzkGBiYDSDUQieT6m75hS13V2ACfXdSXtof1+Xmuj61C5XE82ePYiaaAnKXSv89yqV",
-	"MKnWxaU17Y45efRoO5CNSlwD0j2+bYCxltttyLFsy966gYgSnxFcXoCTn/rb5zXIJ2TFjYtVRuwxlPYK",
-	"2LLXSGek6nYznRGHgY7DW1IaQ3/pBxYr2Ea5Q4kE/Crbx+nLKpFLZglKJFW3X7kSicdrtEgkozUuciwY",
-	"Dz4BGfeoncWORa6ENXOWHHaesbqeyqK6GlTKFmpkb2QoNHt7vvd9Rs6eJ/0DOBl/S76ymtX1t31ZtSoc",
-	"QkepKhTbrF+nmt64h7vpD1OeuskxrGcKmXU+RFXqWqJzIH6BKiPqS7Gc0hRhwcxkXTpTKSqHumalnFmN",
-	"PlHABbfy6ZKazC3LrS9iDa0i5oe0gd4xo9IYTmpmcs0yd7ZGla6F+8f9cf4Dz6TVwSds27YUe+ilBKxx",
-	"wC2gAZoSKgeVZV2YnLkATOkjRlUT2Q9axAvD0Z7v/RkkwveIWTQQuZ9drL5NGBXKKoBWWZhRRehwyAC3",
-	"wSVceMgF6BEGGRy2ArQDvP7Mjbaz1TIzqKHuojhbYv1giQY4HJrctm0fjwPBtj3hdvhqj2xzdyTnMLc4",
-	"O2GBkiFC6VucJ8n3QoOVDx20SsonFuUjI3Ld6MVZNNo3HcMIC1ltokZb/FDxjGhIm9bW5HzxqW9N9neG",
-	"NCAMwaNCG64VK0cZOQJRbsT60aErQKFiDu0EobSHVjes8qbq0WOSW6F6paW8gq8R0xaTyCBQDs1CoV8i",
-	"1SQ/MIPnrr7xlk01jmk0R/PHPsnPkUD2LiEczhHMATCNiZ5Pma+Ihh/71LuwCacYQpG1tk0f3SoVyWOK",
-	"k0PN9J7SFaOT3FZGY85oPJgtTZ5g/gYVscYD6RZ2dQMBy0Or6qCxBih1yo2MzPEn2OMJSLMF7IEFSNcl",
-	"FbcIHGgXAo1LZWl0o4oOzSrdFgoJ6YUnJD/IM5IPBua/+7mtBNrfz2N0rH1yOZMN6pzQOVYFeJvWzBNm",
-	"/B7K06nLWNGQ+M41dIAMr7jihbJNEsOHtmEL4Hlxbeu6obopt39fUZ07U9q1b/lODcSwlMNb8si3scrI",
-	"8RMylnWlPArnrqcAKG33zfTGtHDVV+CaP3uOiSJnKOwbhWvk6PDQznAgDDM9AVqBU45PFZI1riZUzPMG",
-	"+Z450z8gFURRvJu4is1Wj5wtAD2ntdlu90vgeav8qr9EnTXBpsUCZKiMc/Pq8mXa5tVNTTZb0v7o12Wa",
-	"9Z8O/tRk6r6d+DUXFhh5sZ3SKjX6aAtyZJl3JRD21x+oA0AUIDw0xvH2biJ7VmssB58afGCpRwZIPXrc",
-	"ajI5IHMHLhNQa7mGLtWIVeHBQ8G1IMp5uN7gjoheHDklBiJA49puFBZi4jQGXidrXkdcYuM6fn0IZagz",
-	"GkLYTO/oTJJH1E5qazVmDPpAC515JzSvIgEKPQ2vKzlTrCJqLGeA7wkJgHrMJicxKgow3kLORClpkVnY",
-	"kYFQgo9GLLQsUVQU1/Kj03WhjHYJEZAuGuiyp5ac6+G9sLfFPXUMOWIt53Q4ZnvnKPdX8Zfmw5+zHad/",
-	"POfK4QOtfEfiJ9GbLiz57b2VJR/O+76t/bPP2c5/7MXa0d6bqc/GXvbCjl9tmaE+t9RoeepDqvA9zEw/",
-	"hWUWZoSMslFMmQtb8AWQcdCCHaJVaQvzeRitT/A3cr47TBoYpks7gS97h30d0s+FxsDSNxaBddNfbeKG",
-	"bXwoCzc6uJSBu62GXN6+7SD2aUnFqrhQxT5w8B2CQJm2oU5DuMeYvOaFBGsRS6oZGoMUtEJeZP5d5NCC",
-	"KIX3QKxo18EAm/c0U+vvqn+8NUv96jQPhwkbO+NKKjZXN/IXl/QmtzUPoNO6Ib5Tvu8oMKtnwdZzZrM9",
-	"PxdXbx1CMgplt3U9snw1+lkK9hoDAdtkCTC7DiXCrK6lRJi9WyVY4Rl45eMU9VyAC9rtucXYeTXaMwve",
-	"gxXnmNFwp6EfwGlsiz02os7NnXB1Kv/EgRc0wF2PyGuXYoJlnobr2OQDFQ4AeJOj+6NTK5tt7M4jRwSU",
-	"AsE+6oGIG/QiQmp0i7j1Lcec68+7p8El5N6KgIL4bmFUAIKIh+zjlA01K67sMHkGPX0sjhF2HAeisfTi",
-	"01XsBPCOA/6jWbOEvhA2eOxmHkUj/c/jI80GQtRl6TESQ28w27cELr/dpzwjT46OA54iEiRRlAOMtdmA",
-	"H7DJAJT2yGo6poIVV3aLrio2UvlAYCZP7FLye4gVVxNa3TKLDYTaDUB/IKI9tq6aG4FjK9xhs6Neam1g",
-	"k0ZtFK7HjucXFqUCCTpVY6ntcTY8UOtKHHMsGzLGmCnef/zVTOqCfnjwrKFVfLgRfg0pRLJCXeIr5ZUX",
-	"zhG8Po9coo8dOCJdWnvvkKc93TZRbnO7hVdUo7dZQJrbKXiFrI7AFckHO4P68PDxEG4HL+Af7AQ/c8oa",
-	"fjjYydt6QwgcLFcclmQcGBvIEMe5W/NXq0q4GV7Y/e4Edrbfb1O18Lzq21Uv2nZEdH38Rw8b6sshVtHQ",
-	"MRwgEzrSfKgpI7liJYpwzT5ql9/jooHHT58hxpP54SH57//9XySnYjiW1dWokpOc4P0aCPeplhAjgTu0",
-	"GHcJQhIAq2P9B1KK2UdNtLxhRop72DsqPPLLSNbVCXlyfDwQuZPIAARxxT76/sVvz21hxseOSCM8coQ9",
-	"0FDVyC3TyAOUsNMwQn3XQKyUvMY4tJpNYGZCWsGgCbYQ7WYrAWnMisyBQM0rKgPD6CA2SHXaAaKMeaXG",
-	"zhDOEiJiRvdgRWbxcUAaDaVQ9YQV2BUuqHwDEUDOqJhjvgomCtvw3jIdxKzj8d00DmT3ESfdUgKXffuX",
-	"yT3uw4LPimJF7nGDgTb1joW05Dvw0PsMu/Ve+JLVbbyY7KsL250VBaHuvq4tOPqoXgd8MpXVBp2nV0qZ",
-	"91PMFzkkRUVHjql7SCLCC2VRkv5RFxYPCfNNoho4Vnhl78SrenlGclpWjBbzq2nFFMD9Acu3FQyQnJFX",
-	"7B8guXLf/wB6jJwCzx5RXgLrMnNz2QHYycAZmCAGEJ0CnwIdpKTwjM2RBYx9K8gE4eIDLXnhhEKYgQPl",
-	"Rrxc0G2oxhCZswBogb/zjkMn6HAeQRo5ObNCHJH7kkZuvEbkrM2/18u+RZpracNbZOKvkMa/DBPHwdfD",
-	"LAR6C0h4HWxuq6wHp+3urtWSfFbldnjRJ6e0rUgZOJeTKa3YHhXFnmKG6m1Nh3VYLfqdTs2N5UpFDdsd",
-	"GKAYlnXBMKzcT41rOFCeAIOY0HIkK6Mv8cIbh241jZuT8kOnQwF3vmYhHBBUpaWRt8vgzA1a4owqooyW",
-	"iOAhqeCb5UdLs4M2qcI083FuPofMY2flO4WYqXXNq00GSyfoI/Rc6GdPdhJQcF/a6Lbxmm2oPp8fJvlk",
-	"U01me6Fyx6SXlsVszm96C+M2TxkIa6Xb7qGuoNOZr3dlOUk7MxuIO7IcrKt5MOvsi1TY9LmqL8Ci/vZu",
-	"KvQ01S4VHMsotml9xBL/oKrF5nbI2lc9abScFYBcKoWXNJjn8pFClxD0QoZgFrZO8FE7V4+WOVQ4s+rv",
-	"FJlW3OxvwMRD/kEmsmAD8ejs+d4PuycE8gewIYlLevQumwhNL7aCeFGyHIwd24/waiSrKy6mtUbQczlj",
-	"ReQGKhV0yDUaBxMaIZPNen+rWc1OSX7LBaL4NUqaoMH2bMyH41Qcvb02y/CEvLJfXdmvgL00kZE6IJF+",
-	"gfTtFpCgw1lyA8oK2yhB8lGA1rVdyzJs6+HUBa5IJWssp2KzDHJLT4kaQ10hnKoxCImW0pbEt+YeOLbZ",
-	"7OSsB2Igzpr6CVcgBGDvlaYls61s3NJCKGEtCXH2fO9oNyN0IBoyoEMA7JM3MJjFu8b6Md/8xOXXgtvU",
-	"LNv8IyraOMXJAYFcjeqyBEt7wU03EJchJmzvTRxadoHiFh6BLdELdXEtTKuQ3xvq66Br8EBYwx/PPzO2",
-	"ia8WhZM2rHbGhD5d5qYMAwf0g0dYxA2+Vo6otbZqLBsI2Adi7o4rC0f00YoBPUNAAgqazcRdywCqbvfJ",
-	"a9sEAaLs8DkvbOMJtw1tJE3LDKBOxnADbLeKz+KB+Cfhn+hAAPI4SkrnqhYPJprf1eKhBXMoeEx6DbHt",
-	"zXpoDQ0h/apgk6mEVNN3lkBXyezUT+7dadpr3fskd17L3NV4+erMr7t2gYnIC+r7izflzro1nsu0E58H",
-	"2BmXftvMhI06lXDfpGW/Z2qZCwy/86N+0wWY8VJ64JC7RT8YWLTP8WxC/T5k9lcv2jv4ZOVnd/V6MlTY",
-	"NPMykrs3ph4CLcWO05n06E5z54GopruWHL9/GDgO74f/YnSy+j6bXfubdW2tTVbmM3aXyM+68+uyuS6o",
-	"63PttETY8kCZxGdWg37z9nzvB5uE2MxTNHqiTyEA7BKX4ZYMY9gg0cLt6J+CbXREl04IFnO6ubDZ5nRS",
-	"9hfKO/tKnQ9/lbbvi4zu3/1km6GysOeUhTtFO+sVgMBAujc1hT6QVhkhtCgqphRo5092Tx2UTsk88Tfs",
-	"asihPfOvjGxGS482ZLCIze9R9e9USaCYfot7dsGU2h5yaHOQ87HkQ/Z/MmLO+VgituQyBXdzeBwPzHtv",
-	"sOcX7o3ftNJqV7FaX3Ub+FDqqhsvWUu1HfzzXkghWIiQTygXeYNL4Y1xvjrA33D+OmRpURMScKXxgl2Z",
-	"3+REMFaouLNIQOv3PklMhAf0xWUNSmIm2J4ldrwyk3GYZYiIEbfaaLTDjJHMAgBnotXl5gCc3su4CoPz",
-	"Tkwdp7Rdhu44+RdJm3NL60pYdvhdXwNw54q5Gm3Xzvdbge/ctEHDClnV7NrhnDtbtFr6NIB4Ixr1ONim",
-	"SUV9nDILToQgcc46sQ63zPnEVW24ZIguRShv3OEBG43xePd0IKivc4LwVAs33jwG3WExEQ4DUo2WEobf",
-	"IoAQ4GQAh/HDyaqB/oMxAlaxU1LRGTq6mSgwIU8vlqf5AqRkEGG/Gd3AKim7vDqkCXr3fNgEYX1qsEXO",
-	"HgSXPqjZA7HNEIvNt7ZyY1IrDd30ewfg4L1CklqMuOBqzAoPUEfNLfUyrKM3iOv9HNIL3FMQ9Mih6zDO",
-	"CneK2nAIeYSpjiR3a9zdR0QuXrGFsBwBnHVXQIshy4FoqZ/xXDtjY2jc7JMzn9OfAISCBDeLh5jC5TC7",
-	"2YkJ48TikAooUmAe+M7DvuQTWbCyWd7gRfjpQKzTjpps1I26GW87sVllTfl8StJouQllphlec/BS6Uha",
-	"HEJaiKM1cSqF1c6iMFqIlbluYKuCZRgAx2eB+jkrCxWCaN2ki1hakIrHsaQRMF2mtAr+nyHk3XAlBezB",
-	"L743B+o1FoFNMdeCZA9boY2lvM2syUbVLaDdVEoDMJrhiNNaL0SXXYME0KggPD80Cv9AwHA2tAeQtHw4",
-	"9uh20bpsdzlBNCtLdWp3pvPOufiwzTjsuFE2FA6VoYb1A58uJLJ9myKdxd0DuSJPDx+TPGYjLv05L5im",
-	"vMwt50T2C0WuUt4Ghcc3HYzyTw2J8cLcDnPllC/5TTYjLyZcv3XgUttxGpiXfxkV848Y4z9ljBFW0E6/",
-	"uaeYYlqRhYh9px8GksJbiT9yBlnKUe2rY+YnwMojNSOgrGRxqofPvQmJSJj8PBCPnv+E4jOC1nAqJvCP",
-	"GE7AFu77ItmXkajrL9RS8aZ/h135aktjcXodJhuc6DaLYTH55NuthMX5dzTzw/vwhQJpfUy+s4X0vIxc",
-	"1xryjCj0eLcZaUYTOWlcXmuG5aCeQLNaCD25zrWQdWZkLbidwjUeiHCPN2gqGDUuq+QM2pRVhk0Lr0Vz",
-	"n1dlOIuSoByDAgnsG2AzagB7NZqNA/XwXEwMaSWojrSfprFkdBRYEhSZGkVTYzlpMCYGwr8OdNUhKD1n",
-	"zViK5X1GP5/Uw7H1x9tNdfsQZahZ3Uvx39G5R3Lb7j0/9ablQECRWWTyQsDQoRca+9fosE93F9PnlAXQ",
-	"bNDCOkp6yN1aX0VvoRbOqBoIV75r0UNAR3TH6up310yCW6HXR8fWpoK0Yk+69fq0AgmcttiSAokv/0ON",
-	"/EON3JIaadMxF9TIHkJufSXyAFuOf2mXKIgc9lGHRG1/5RkpqdKQNjvPyDUbcyjwtWDwJRcsc6nu1New",
-	"OtwMw6dxPzPfg11In9oNyOhN36XF26NlySrIDskQPdjzYfADTmThxQN4jJwMVqSScmLF+SmKKutMaOfN",
-	"y5kgRnN+tuuE4yKL14SWMzpXhKvMVjZHvaRKfsusbg0OiZOFq46WNng6Q9QIpv32zcUl+e//9/9DMshb",
-	"0sY18eFq8ZWejQ9EpLsvSwBPqRmuq1PLqsiawhjFaNZofxJVat/JL7YoO+AqXEpnR2xNepwVBQ8c5eEE",
-	"R6cFAqgIUPhOewFDoDLeSG2wjQPwVmIjXGppjkwYM1fLnfFA+AJMCxqCp7Eh7kKHuFpgMJVt8gC1m6E6",
-	"xsJEY+wVKvEZrUrOquiiPfK92cJGM1FPdk7+bt72a7bYl/MhsB2AY1pbn4nC8cvfLP1uV3CAI+EB5UYS",
-	"8xAYKsQGbEQIuaFj/1aUItt1kTLZMCIcv1kM6FgiF74GioCGvA+qunmd9WeAB9ViW9teTGAGYB7ARIob",
-	"ACVXrPxgTDGr+VtsxGsubOMdX9vBKwVywdWRwEbbO4P8uFqI4CXjBvfMHisGM9k6d3wDhPW1sMZXTrEw",
-	"s+rkfl+n8+StDTnhhHkoi8O7u20O8cndzqV4DNBkGy6o0/3yIRVDVpZAsj6cW0iwBc0jkOmZ+cA4xnet",
-	"rMHmZq4JurlHT11rTfILxF9sAdZA2IiEtXxDxMJdosyb64hydRrwH+A32Jgd+6nDSlfdHzMOENoL8/jO",
-	"lyDndxFI6LdDyDhrOAe7c1+b52/1w3Dmy6EC3qEXC3Xu2ViWaBRlIX0iSm5A5/vKC6Ld9foudVEGIn1T",
-	"FrJA2rkf/rU2VO4tqGAINXM8iEvxgIjlQo4H4PYnxDZ3TZRCRySIm4OjaoZDG52TFd4lhXfRPQcYBq4W",
-	"ErDpgsyNnzd311xyME6yxpA3+GjqmnuUP1dtoMfGzlvEdGi5Gju0jbuI8cittpwPmVW2uNCWJDkM8EVg",
-	"Fjr5X4yt8M2wPw+sAAo/JChtwgidCJe3TGzYtqNiH+StxYm0DW9QeYUwBCKheZLG7vQWlg0zXA47MsEv",
-	"cU7fdB44rGF1Fjhu/0PlgGu3sb7DzHDIVGcs2pi80KBniZsuPlUeOqxYOxrtJXQAGJZ/ikLD6GkXP57t",
-	"HT995oFTPUmQM5IbEg2hLfM3DDQQ16yU4ka50t3Q9tslOQJgRm73MmR5oT0opIAABkYqhH0riV5Ky3Kf",
-	"5NA80eV9DUQz8QswR2txK+RMxBOwyl/I617OeDH1D8hkW42jzbvXCUrcI/gm5jXi6pbkJcP+Z9C0S4Ap",
-	"/q1kKGt7bmtdpAbLPfgE/19lEL20HSmJFDEbbfVNP/Zd6vCly6rEkWsHwlvV2+Udcvmt18qaUTbd2bW1",
-	"ejNIo4K6ruBI6mrlibwK2dgYIXBlKFh0+tEGgN15mDcuOw4c5rKuxNfY40/jvPqm4SO33uA86kost4Ze",
-	"oDHgI0A25QEmGLUicdH+LhSjGTxpvyQ4XTR3jiyatDGuCnjtQGAbk4AN5HwMmk9Yx/mmVGxR+OPdApev",
-	"K/FFtGpYU1exozmVByx2fAG4HhsSq2UBDtlxWQcJ+0zmCyy4zdpR5LrmpYYGwvgtblMDugh+RKf0mpdc",
-	"c6bIozdv946e7O6Tn6FgTUjL3oGnHx3tJoEU/hYhUG7paH2lfQfGLCAVGaXuXo61cZLN9//P+DjnSrNJ",
-	"12Ea1c4fpdfB7rE89Zfwzm/aMPHrWG2chG18KANlFm/yvRgptic6NpvQMqjxrkNFLfhvNcswZj7jLg4U",
-	"1PgYz8uoWmlALFTn/eZuidn7938ZtT4sb4lO73fuW9HlZ9GhrafPLx/KvisN8FB94GC1GsN5P2o+ikxu",
-	"EcA4sB8UJdZv4H9oJ7z4w/cC0kvwNjsxxKs2KED0KgQFWHzTmVNyjUyj2re3xPeBBh2vxEnfNBhzDIIT",
-	"lXuH8kaP5tTAhk697q11FI8YKwD1Q4oFnJ3oNR5zNLFCF+PH3JmJBJgwGpXEmG2eakySc9OyCf2Lr3vJ",
-	"S4YxI/tMfF5Rb9/EaWNKhMsFpiEhRkuMUlHbUM825bue22b80RDoBOx4ObXKL9YA2SYsfnkuFTW8LOq2",
-	"mj7QKEc4zsuOXuGMpsQL3tUITOBNqYCOEEFws2Gtu0jKjx66Q2CLehcbhyh8aVR7Gb10zJWW1dwYgv9/",
-	"AAAA//8=",
+	"7L3rchtJkib6KmE8a1ZiT/KqS1eRdmyNLam6NFMqaUVqanYafZhBZICIZiIClZEpiCWT2fm777F2Hmye",
+	"5Fi4e1wSiAQSIEFJvfWnigISGTcPv/vnn3aGejLVSqja7Jx82hkLXogK/nzOh2Ox91yrutKl/aAQZljJ",
+	"aS212jnZOStn/NawfFrJD7wW+f5OtlOJ3xpZiWLnpK4ake2Y4VhMuP2tUM1k5+RvO/T0zt+znfp2KnZO",
+	"dkxdSXW98/lztmPHEqreeyHNVBuJA82Pm/O65sPxRKg6ZzNZj1k9FmwkS8EUn4iMScXOzp+/esW4KjI2",
+	"G4tKsHrMayYN40rXY1HBQ+8vftz7nj169+Nz9uz42bOM2b++P/r+z7vLl9I973MxbCpZ3+691aUc3i7O",
+	"/d+EmBo2G/NafBAV01OhDJM1G1V6wqpGKamuGVe39Viq63Vn8fKCXy8OeV5zVRg20hWrx9IwU/NanLJa",
+	"syvBjFA1u+LDG8ZhHkM+EezR2dtXe8/W3oRXhZhMNezDOzEt+a392cJsLMnAYdhD48rMRMUqMRW8tofD",
+	"BK9KKSrGi4k0RmrFHp292Ft1IkRc9uNAV1dal4IrmNvPesjT1HQxFmzK6zHTIzgXNuOGDSvBa1HgTny/",
+	"9k68E3V1u3c2qkW1OOCvlmKfHP9gqZM9PXycMSOG2h5RrdmMy9qOFt4+0tWE1zsnO1LVz57s+NVJVYtr",
+	"UcF4v/76695ZU4+FquXQXq6OQQ+PMjbWMzsQjx7HZR4f77ZHXlzXf+w5Qr+4nYq9N/B2080ZlDZKjkY9",
+	"OQM9neYM/7H3TvzWCFPvvSrShygLe4RA4hU+mgGNDXlZiuo7w/RMWWagLJ2PecE4+8BL+ytFO/BkzYP+",
+	"nO1MecUnoiaGeeaI9nkphapfvUjP1M8Ip8xVoHY7AWmfsyS5k+1YhrZzsjOE913KYk1C7CDBN6q8RWIf",
+	"c8M4uwZyr1huxG+5n8Jvjahuwxw4vGtd0jzzvDq1G6/8BvjHOnYgPLD+LvxFjHQlVm+DmcDBLN+GK3zZ",
+	"uvvwfMzVtViyByjAhvBYFxXAl+uv/7merDgANsRHugbGbzcYuamMThBgrsTH+nII3+Z4bS0XvhYMtxfv",
+	"459399kZu+JwRTOmK7iqQDAgxFkp7SWXhj05Pu46LxxkBWN7IUr5QVS3y7aooGc69sh9vf4mvZCjUYKJ",
+	"/joWsEg8dWOPSHh1R1asFh/rU5ZLVUolcuRs/AoE+qOfXu0dIzdLbUkBA8aT+m+VGO2c7PxfB0EXPMBv",
+	"zQFM77UuBOoYql6+Tb81ohFM2Mes7iWHY1C7Vm0f/GD9vXv5UQwbO4NlUzLNFb+2+yLc0x2TcA9e+gfX",
+	"n9Gr0WteD8dpzp9bFS0QfMkV6kJW5zBCKKuWmlpwmHguPk7FsBbF5QdRWeGQx5oZTB+V9bCAV6M9HH3V",
+	"HH/RSnTM80zRNE+9tDS1LEurOKrCZLHiJg17fPikz7TsgL3m9rOcyDpxlrWYGDYVFbIJxx86KLyEl8QD",
+	"FWLEm7LeOXl6mO1M+Ec5sUrH8aH9l1T4r6Mk534tjOHLWfcEH+mgKvp2fVKikTt2hL4Nm9Imnko3qjB5",
+	"/x1aa1Pellz9O1Ll4szoC9wbS+QZ3P+hnPCSqWZyJaqOrSJCX1fdhqUuzgM/j/bnKVK0EhI4K+iKSlcs",
+	"h93ILTlfyw9CdW0a7ml6156u3rRzATreUlYllqmB9O36lHTBzc2yYWtubjrGtF9tMKC+EUsXWtsHMqY0",
+	"GoLwTyZrI8pR10TsIxvMpKmWT6SpurbbfrXugJ/tw2aqlRFAkW8rfVWKif1ziLaT/ZNPp6VEi/Rgik/8",
+	"yz8M3qV+Utm9F0acY+BsxGXZVMGqYflQFwLo29T8qhRgexpro4GEtuuP/D5z5mtqGvT0QfxohyG67OcL",
+	"zycsvWW/bz37GfaCNgjMseGN0rNSFNeCHoO9LwpwLPHybaWnoqqlPakRL43IdqbRR5Ziai7LlGqGziT7",
+	"eqt06aZmsj4FH8tU6GkJomCONLId3dRWiVupcJGm9IYe/5wh7ScMGNQjKmFE9QGoKWO8NJqBrWavEysF",
+	"N6nZfI6J+m80QJhisMH11T/EsLaT8Natncj8RuGU+y7Nvo7EIhxJWb4Z7Zz8bfmPSeDtfP57llCt6oor",
+	"/IxVepYx1ZQlsvsaHIDA6q2lz9Utm+hKgPJgn7IXwl3shUVXnZ4sp59LVN+sCV/XoggWjHNbzbujcOeF",
+	"sZpdxNF778P7969edGwCvS7ye4BLFL2gyttNdh+uifNOKz2Z1vt2WkbxqRnruv9UyLI05+6X6WmR/WgY",
+	"N3bMW8Yr4Wl07qhAFoFBrjQoDz2OaY6YPTUGIosWF51pksqnU6GK85rXzRKjzOt8QFdiZo1ToAL4dUQF",
+	"P73a+wGowHm5yLWYnkbgFWf0otfhlrSvnCxWXTakk2zHiN96eSmyHeNXvey9rR2a33sQl3ZE/7bkJntv",
+	"zuLCrm5rYVIGgGFG/g68rMdSaJsveb1qORcSeWxswCeNN/cAmmzDksuJKGIClqWw3ACl7LUoWlNtGtia",
+	"Dkqmg892Pu5d670FahAfp7IShlazQJKKhr22F7tRpTDW4sabzWp+I0yYplZDAQxgzE1rggWvxV5tN2PV",
+	"LD9na1DfRBSSX+ILFkxN47hnIYYlryyjkooNudJKDnlpBeokKUpRQ/u0+IVTV3vNLkW7Qd+FMVoLyIg4",
+	"szlvT0RsrbNaTvo/S5Mgf2kN3dYfS+9iuEif/WC8qjiI2MjL1uGPmHPB2R+ArXTqiAU+Lrmp91eTxfx2",
+	"wgLas+jYETGZ1veqVVz2J1Cn5W9CMYuSBgnCvXPJcjfTSHsrgn1VvtQM0Vd9QVfWCa7n716eXbx8sZPt",
+	"vH7z4tWPr+DPFy9/fokfvnv5y9nrly+Swqw7HHKmmCxidWU41kacAoOy989M+VCABQ9qQVCqpryuRWVf",
+	"8f/87WzvP/ne74d7P+xfnuz9/dNRdnT8/ef/lmIbpK8skhpXw7GuLkeVnvSUlfSLWvd8/koXt0mOtb6k",
+	"6k/bVn+6XEdTKNHhWIuPdXKyzbRYc7IfurxEP1Z6wo4y9i9HcL6iwMhnn2DKAtN266Rtnl9J1jrf+Oyy",
+	"yOXU4uLRQpNXBAnpOfxkzTs8R2vtXXlZyNpakZT9wKymYQcB2+7QqpnWdumpBLVotD3OXynkV4+5Ynk0",
+	"pbznux09LwqVkRDFFR/enNrJT7Sp2bMn7N/kX9Dbc1VydZOU6Q9H1otznvDqRhTkkYfAyhGzsp7Vmh0/",
+	"fWanv5qj3o0Ul5DZi4qPVkuKeS9QYX/FILKJ8WN2I6Y1aIL/aIpra6TcksuNPXr7fO/o8e6pPaKxVNeM",
+	"ouh2aeAsslazXYD9wmqUIGC+Gh6KtLDw8Sp+9rl7y19Nprpa219kd7y/8tY63c8QlniFvzs6PFzU5tai",
+	"+jnSDFRJc/z7qqW/EwbiJfOSsoLP+y8SVkcvS6iosc9hPU/D3ArdvKJXLlljR0wF0mRyF+6GqMCl+DgU",
+	"ohBFjpEv+DBE7Saihstz3DLyO67+UDfK/r/WNS/TmhIO/daF5tYgvjRDPluLBc9HHHvey/uhzIXB6cIv",
+	"OcZ3drA12eJUqMJyODpla3ByxcRHPqwZjbzI2/oLm2U7tyI+tCBL3LuW7UCj1qQTyiXyKUc9Ds7r71Zd",
+	"DVGMOY1CC8OuRKlnqM/j/IIScMReWwK0ts9tnK2QJMROrdEK6w8hvhiNNB9Jh5TKo01UytQO9TqMwJ0S",
+	"KXHlPOUZv4CmquwCMFQqFdNVISqI4gadFNmPYrks8kX6dK9cV/akWPKa2lUlPsglGv6h1/DtHNFFjikt",
+	"qHTs9tQ37+LYCT6dwG38tLOweemjVXXFh0tUAfSFLNi1b6ZCnb19xQo9bCZtOqe3t719/zBa7b/jMx/m",
+	"yHbQvCgunNE/d+ZrG47L3Ii/eCe8rFlh77IVFfiLh/ATlvxKJEJtLwO7aMVxklyjEh/0jd+RxfVlLvBs",
+	"33KlK8WutS42X50Z6unKcN45PNQdxLuYC39nzIz1TIGjNrnKma5uwC9yNz8nRfxwDXNvdcfR7dpsbXbq",
+	"3ryInHdzdoL3Wa6hRdLblvs7Q5rsqrzb04X44IwHwlp58EM9uZJKFJdSpYxrinldSQWGO3nnp7yqmR7F",
+	"8S78QioKTb74mZLN7ydq0CmqcTOckx3jBBkF5ximyl2L2jCZFs6bxFaWBNLBc9koBVn/hSiszW0/o1h0",
+	"vF9kne7fL+u5karoS4D/Zp9d8DMvhqqS4ehG1bIMfIyo7X4Oe6IL5J8rNyZKQ+gX5V1ISFgI8mJCBAXC",
+	"Q9ZFAfmqtHiMiPY6OpDSzgqrRCo7thVWhsKVqpLCgIf4CJWKdfQga0h0qUJ2ZyPnQRTH765RusD0zqFA",
+	"o1Gr8ha1ulNWCfjDKoLio0vulTXc/j9n7MXPe0ePdzPM0BGqYErP2HXQrY9SbKJbbYJUg8ZeVtMnqkln",
+	"iL9h/Jpb68i40KGl3Jk0yKmOju+RVflppr2irYmm5mh/tv1Zbi1bg9esErwsbyEtQ1I6Rr0kg2r+bp7X",
+	"lD61lp7cin4l1JKmAq2EcYxZMVPzqhbFwo2+n+39SoMLIB7iwHArDTMuzcETi/hCkMExL3HMOmupQim2",
+	"1xFWnFdA5u9P+9oHju8F8aZhj4QatmjpYiULEDXwLahZcOkIp0BPEEbHLKCa5Qcfjg7s7pqDT7TJnw+i",
+	"nTn4JIvPCZv3fhJFNs1k6JuSkKKo7syCZZv+b6SmtJf7k55F1RVYwAm1nbE/spAVGpxIFREBJb2QbsT7",
+	"yFCIg/PfZn7CvPqT1mK502ENlwW7EnAQekQ6tDsI0wzRm2yJk8sS/mgUJJIuPYp3wuiySSsbNP5UVEYr",
+	"TOvFqjp6sdOkWxSB7xVFYBZLxz+v03WloMtG9IdFIvFI5PWCcYyoPsCQJFDw70hhDMzq0u1KRKuBr9lP",
+	"uRqKEnewkGbIq6KLnOVo9JqUuNTlIXeUNBgge/STKy1xSzj/5ezt+U9vLnaynbdnF89/2sl23v9y/v7t",
+	"2zfvLjpSHkLVVJRCgbValuS06thujJZwkzxniE5U4h/gJs8zNhvftqIOJVc3lxR7cAUeUkGVqwtBuH9i",
+	"6C36QBbLJpSOBckVpbgixCCptrzl/6U63CXuHLcPPQJM8GjvHEb40dIUxu7kxfi36bsYbj/HHTilbFcE",
+	"KqhMzeqZDnHZCb9lI11di3qOXYRkUV5Wghe3l1N7iRQGk9SolEN0xSBJJE/wJeZqdlI/KHm6wiAIlb0x",
+	"yD1tzURPpqWo24wrXMHkwO5tqcpbMPnnyvNc8QuzInziyps4oDdoI7y7fCxLtCxZDgrppVOSjPgtZ4Pm",
+	"8PDxEIt42X/9r/89ULlQRfsZKJDc3R+oxSA21P85Ib/aEWTnMpfF3UeXmJtRpzuWUkqrRhkogEUy4mxY",
+	"cTOGZTxOW4IdM48UHzjiZa7gaOyHcABPeWW3fpljBTI1XN51jU7cRhWs1i0HC35lN+fZPRp/NL/1z5p+",
+	"WGtdXg55WSaXBns+sifMSnHNh7cIS/DTq72nu718Jgs3Yf0xNiAiMgjXMNn68WfPOxyPXt+w1YhZc2cr",
+	"c3mS8CJVpA88Rd8J9pHFDIgW4fcsdciLrKR1KNE1X2nc+T3fLKutxTjTSQhPDw/R9Eu7lTfkpXdkMfd2",
+	"hV2IAU3fQtg7VovilB1Zg+zp0fGStTtqTbq97HvAT6R16d62ZCfnEyyS1JigPJjDUsK4D3swaAXfrEHo",
+	"l7BJmk5P/ueUtvk5LtFL53lml7EW63lorp0yS7ZXTc1ywqDKQe0aScXLWAukb9EmW1cf/FGKsojqYdfI",
+	"2rH6IuYlzipt/4suJaqjI/yi3VRaRMrqO4ca2AxEofjI7UKsWYWbnGcsJ9PT/mlXYf9fWRMRPtD6stTq",
+	"Ok/e45Fd4+KI/3r+5hc21VZwVsgersS1VOQbyw+szWZffgAF5/DXlNfj3Kp8OVW7pgeMqigXt8xaCkIN",
+	"ETZEN7VVtSkFw5qDq3kHLifDfQyDpajvR1kKLBxIz4WMbD0CpWMk7QFAbqpT6Cox1VZskQk0J12s3nvZ",
+	"GdBEy9iZ6XkvhQm91/f7TkLocVJwaeApFFlsFlKVo5EPTa3Cb0H4FvqRRhLoLm4EXARC+CgF/wDxKYPp",
+	"v5aKIniZxZgYDNEo/oFL2KvLaqk3I/Kj5Pcc1i2lEuYSQsrL0l2UtrcParnNhlowjmQldb31sdrKy51j",
+	"UO72UQzKX8HMSVijm2ooAjDF52xHl8UlICWkCvrcOzLibVQX1O9wdVVYkZN26kM8lUmKl9HEKc/vsKe3",
+	"f5rGvEFaBN9ev4nCey7rqlFDTmeeCA+v2qMkR7e/urwRiVzeX+z6SmlEAVfw+93k7/HALtd0ZNCvWsBH",
+	"3QZkHaKXCKx3jzFWnMj6ZgD9sA/vPYdHHe+d1+rXVBqL+SidI+LMwYn4E42uTltWxOx8QTJlc9LPUfEi",
+	"FXZz3znW32aO8wxsbktSZ9Le7hTRpUmqJemWqxGv1Nqp3SkdA7jQla7HzMhCGHCiWbWjUXIkRcFgD53P",
+	"n52hGTERkyvIWG0ItYBSlVMOw3nNZAPFY3t6xVIZGHGiU9ZYtuLy4W7ZkCsoFRC4CXPF7AsJ7Yf3ICYf",
+	"ejrdYuzXluTKfAr7E1cH1k8+9DraTiERcvFaYjnUpT3pqEpb5Ggd3pglHokFH8ICy0pd3p8EL3E1XTav",
+	"MyT1TRrmtaep+5M0tU7llo65uZwkwT6DckvZd/Yx1CYEw/h4VFMwJTi3RaFeclOn3atUhE1cMmNE6CGS",
+	"IdWwbIoO2u3U9Pq7VmhXogTypH/lqgMOFfwr+GXbv6LLgiDUTrtgdTZ1H68p5ecpJBZIfruyQAXtFUeH",
+	"t4SoXndZ1Ges0jMCDQvZnW0A8iifr4RM1pRPwvP9e8istaNe0qhptVnPFLuC7EOrlVAVSSug5iV0iKeA",
+	"wWc5iIGSUDYRFRWMWlbQO7sycgokqHGd1JuaF7xeiYr22j1nCUWXYvXzcNbv7KOWHLmStfx9mW38/l8O",
+	"Dw8PIQER8HuGli2rdqZ0xC2SjAKT0yAxzTMLBXjwlbBybz5ntCe/WF9lrsdS3VjS6yOo1lSTox/052AX",
+	"WpfPeVmmqCXKVLwfS6OPNkUE4tSp+4gdtbVoCNgAqdKE4pRBfz6tzVxQz0NaoL8nMS13p/jNsY8UU4RC",
+	"WdOtifeqD130BtKXcAcgU2WxOgoAUC3XWeZZhDTaZuI4mZ0XR05mZTkZAWu7ExEYfNH/t7YPsfeLNlbw",
+	"O7XpSN+BcEjYG6+YdDGtb961GG37vH9xYef/Ob2E/W0bUACg6YapvXBPJT/Ukpfl7WWjTDNFe2QZPB4V",
+	"O2Hel7PdoLAtfbYdjrnoJIN3ro83rv9rEg67pT65Do9VfyGHXA19UIuCLmF5ke8o7TfyPpvYg5Q+rjWd",
+	"QG5df+/Bme8jMrzA7b/ZAHHrhBet4fX1tDV9mvPlz+SPC+OmJ72O3bNtu+YP2+AP2+AP2+AL2gZLWAQC",
+	"wK6Z97K2N8v1XVBtaKSn1J3AISWtkJ9+2JXr6Upy7+vw84DGvSsz1wNSmkcEXqU5BECkpV6vsM1rwsh0",
+	"2Txn3ln+Wv7ltCfey90dX2v6o+bJ6ugwBbn11UmhmCsv2fYNogJR9qL02fdkqpmA4rM6jfEObH3uli/h",
+	"8velNbV4+PwFsnu+5Mpskv3X79Z0ZHqtT2E9yYV040pMNFrk/VTjro15R3Ttgj2NgWZA3Bhpak4IaJjY",
+	"fGtqMUlmC8YnE70rALp7WoN6qloORcd7wratgd/DRpUQDJcGum8LR41xEwFo/Ov5m18yVohpPWZHz/ZZ",
+	"/ukz9eMC5ucUOLuhWNuCPXCwtAVKzrgZKIhzzgCKpLIGmsJo8zqQQdG3e+ZGTvf0FJe7R7mHuFjq35NA",
+	"FPpCKvyaqf3bqxNHeVIw2oiNS8ZDfUBQ2DaruLYH9S5C2Nrmga0J/LUORmAn6F+0K36nVqSIxFtixUXv",
+	"FgLn8vdQRLbGCW+yl3fYnAj+kNDm19iQ+3DELGzwN+uIsSs55x/EfUnp17y6KfRMZW1Uw95Ymt1Yhi3w",
+	"QkDG+6EvxIuupmOuRLECMcdhFLIZxH4J8Rjy2lHnE4WsSQcoYAZ/3hRGZymQ7TzYIu118vgqOeHVLfVN",
+	"ez7WcrjuUbYdH/NC3pluRKOWbRN5jnS1mNhwB5dCd+ZCeuGbVEm8+/E5++HJ0z8zaikW+n9hpi8pHWCm",
+	"5lQ7cSmLvN1alA11IaI+PaU0tSjshiTiaMO6SaXrLsXRBWijHOFALqGcgldQWzFzCES6KQtCsOjDnHtE",
+	"qmhDn7tgVQceWatoAq4kNUnjNas1KzSyMWwpj6GNffYLaHcrSyvQ+w7AT5dQV2G69i0Aj7oab4rTuCPU",
+	"rt0Dlr9gvRm8POqQ4O9th3Mr8HJRVbrqnA3AA0Dg8BILffKMCcB6cGQ2gqSRqAinpy0elQMlZlU6iOYe",
+	"fAfhnD9HnT3TawHwiMtRU5Z5til9GsbLUs96p3FNSdXul6oPinkCYA2mjwBBqKMSSQBiPeIrSLM0PWtl",
+	"q7MpctvLZSyT5jH35NyU8FvHXPvljN2tNHtuPh45q9+ek3yhgruuve9cs6yh4VMtNtn+sAjEYOk96f8B",
+	"j3fNFgm9fS7YmdnRyn5/hI33IeQecDaC/OhQbHjZgLadx00a0/Hbe8RVw+W7F0bJArQJcR3LNsklPQNP",
+	"Kji+/F304lR24o0aSSXN2OpsYijktDZEZLx3P5CtNPiLWRM9PUd4qfZ/HXelb8e/GEdgkfZ+urh4y/CB",
+	"/TSYtKxL0QUqWUBa8ExXRYeTM1njnjeVOrnmtRjrxogTko0niEZiXwp/ibxHYyaq/Yc5RsX/HruNqjGj",
+	"G7hEh3yeLIGFvClsBQsLhugutY3NnMp3dRttonfA8dJSmiguaXwAsOJRE9cCifFKFgUgDCtdX4KK0EIZ",
+	"jj/F1r6tT7i5aX3g7lProaZqfwBEGH/gQL5bHzqxH3+G7efjT3yHt/jDoJm1PvVYda2PXVFQaxxfDBN/",
+	"GsUy5t5Qj3UBH5HOER2710zgAHyWx2ULVW6sDdiDjRHFHMKgv6X+8/DPtKyDs7yc+zI6m4jXRZ+6UHhr",
+	"+yLwosDp/D/CePhvcKP6U4pgxMKxWePVD6zsns3iQaAN7mWpgVz90cYoZK3zjr8AUuTVcCw9dJk7beoB",
+	"2TrXUCIPP4zm4HczfAQUHP3bkUz0UXhz9GG4RtGHC4p6ROttFRftuJZ6awmL1wIfhCfAYax4eQnmAd7y",
+	"+HhrXdmpwsGlHO9vYYTNsETCFsuUmeSCF0eHGRN8OKZ+m6C4Q79bAE8/RWFzrbHKQ5qQMdHLQGnHkRZQ",
+	"xvujiPRqn3EWO5T6hk29j2lBlemvwGwWWfJw05sgvayL71xrhEIGF4Ws6dAdQP59O6jmYJ/nC7Nuosqs",
+	"GhWWUwZk3HFcc42fZSUWeGg6YZFw0C0f+c7Mm1Vg6T/Z7Tl0usNJRMIpDeJ/OItk8WgibZQYpxSG4Nxc",
+	"2lLcyMRx14QLqam1ZZrdaVWubUo0EK8EG3NotKybjr0e8ikfyjpRR/0+OfkaUTTd9k74LbsSzApd2Oqn",
+	"fd2xViZJcT8AqSj+ujustMJWzi2Edh6AX/furnKfhVhzk45OIgunHfapk/LOSGBs1t8IZ7EN5ryqidbd",
+	"WeP9s541nO6w9y+tYrWVBAfaQiq8REwHItzZWJei2326XkDF1bbZhbSjKxu1hPLByYVZdO7hG8v81tw+",
+	"VGiTSs9L9LkSMyT0e3je7yay2xl3BdJ3UHPm1h/m1bnc4kEUvvvS3rbHHvrqbn9oXf/0WlckV9WQV9gN",
+	"6L6Qe6JXIn+Lc1EnjamZqWVZsjH/IPa7NEB/DVLX+h36GVe040CocW/aI7nMHMPl5gaDh2CcOdhnYW1L",
+	"y77IeKsFbOz3u6eMs1pO0BvYlCXjhpVaXQ8U+q0xk6qQBTZICcVtSoTmZbLA4n7obQz0msLtiFDHKa9j",
+	"M4Tb7bWz8l6IO83Pg/Ld7S29W2ul83tdv4o7zeFb6bplmsnKdIw2q4WySH+F3CvgUhzfVzOjtdqBnc4B",
+	"tdu7PK0a1QFa9W20BPNtAu5Ehn80FvtmG4vN9Za4ExmQJn63d/zR6OxeG52Z2Bd67126nJhDH/P+t9he",
+	"7S7E+m30aHPRoTst9Y9Gb380evs/ptFbB+/s0mRbkq993+ZMlmzByEpK4LZ10GZWc+bLnAqXNloh1ksp",
+	"R2v6oTqxise3ZDVcyw9CsSs+vDkFq3Yq9LQUHcVwyX7Pb1zypt03sFR6pITAq9LLVWK22WIxJm7EUKuU",
+	"z+3x4bx7wydXPqYaXPzXUTLD5sEWj/nH7aUVUfPpvrEX3I52i/R+nB+Z1ALn/9emIMw0UB1KPbzxbbF4",
+	"za+4FX9v3kIHn/k1+wUk5pXeCb+h/wy70Uk/byuoUJyjoVPUO12YH4tWVxNWtMmuG/oamy2+wls347Lu",
+	"fnf3q58dtsFTE9IytQu6/LAxo43bGfYhyqgBYqLS3X2VPC5dlpZhbzZTK2fT5f8XvplbC0TdmjDL0WmP",
+	"VqojftDl60kDFnQiTP2kZ2zC1W1AJJ31L4G7B9zTE9YoSu3aREcLyERLAQ3eQfLcwq4sB8p83cK3DM6v",
+	"uR5o94ZjBHTjtnPN3e/z+D9z6wPTh7Kht6Tpm/3QxwADuvLWl2tauGwyvrFhBLAqo85QPWfXGFFdRn1e",
+	"+olhDxOyuu2DngoFcIBR7RsEcKCLJRp/oXVlj+zshS4yjtgjQp5bVwu/N2xuMLWWY5WtxLGE00sXx8aY",
+	"0Yuur/VKZ5H5fPXIyx3ltB24yZ372dFXNDSRcr0iIEZXQZlYnCNGTjFDfTzhJ7oKTahWtZ5KpZ2eD3Wy",
+	"BR0rxQdRnmLIcazLwpDDEhyOQOLSdZI6bHX/JfgKjEdQFnO6WfO5UMUvekNzbEnqBzhZKfGD0qZcdD6K",
+	"ymMXrzkV7065Ej7XZVUeWt5+IG+noq2ffUPZx1WTij6flUaTaKbutdgedTaWwzHU50HM2W5QraebJUh1",
+	"rTx1Fc6Fqn/Rs6/U7sLyHLBv8lP2j+1bYdhg1EXv7I2/k22W3nGTxsNYs+nN9nJPtwiWsphKMnc9FHjX",
+	"ISUCa72xWteeFAZffkg3DuoTraSdd8HKbqMA2y8TaQH79w2bnH0ArNfZBqfssK9wS3V1SrTm7ex9O+FS",
+	"hTrA+/JpP1yq7iYp/usGC9L1cS9DSsDCMd2Dkz9UtTgg3g1aMQXvPbnzUx162012qdBubvigekZJy3OX",
+	"r6XPLuY9r4Hz4zAuvkzr3ftNaZhjEhs3zu6gwn5LWiSmLgC0dBedOdqCdS85uH+jfUmkLwR1VxrLgk4D",
+	"T6xnGvLzEDCbVJNQaSlVZAzZP2UhLi2Bd2if5r4QgJyA/WaBf2gBm2Swb00p2Ixxb34HPnfvyzurC6xr",
+	"nziV+CFyWYO1sGwZHfYn9Tn21841OQ7XblwJke5wTDzbdVFHiR9sT1mgqOCyBhwXXV1KNW3qzToiR5jd",
+	"S6D0SWWQZrHtInSzi/o5f9cq1X599uqXnWzn/P1fzv768peL5BQuLDdZ1KNduWvSJUKVykm9z6k5ekJo",
+	"OG2FxzIvO2lM8bEG98t/3+ut+mySZRhN7k7qzBrN4nvgqPyybUgUzzfuVS/bsDxMtkv/UU8jrSvel2wn",
+	"qrNObGOL9NbTryydb6RcLaWgsxYqaN/KjztrQEes1r3Vnw3PDIfu2sr7UDKA9XyzGoad/UbqxVLWuga1",
+	"pXNONiSYlJCF67/wqnc/PmePHz/+IWPvL55nbCKHlaaIc8by/8zRhTrH0uPku0UR5JxMc5WEazP7ttes",
+	"i+HKmhVaGCjixF90TvU+m5Hzq1Tl1loiqBIf9I3fkeT6KF4pDbvWuth8YcZ50ZfqqvDQvQkIHHNBUODO",
+	"zXH76Khb+5K8qZa+NuL9bYLqQ4Idx7ygrq9MHnvgA8DhOnfvXtg9XPNvl987nPp12f11M0nHiS/Exzru",
+	"LdwFJJvSH99M+W+NoL5po57o/IpPNnanmGZitbGERpm6yjBSFi0+uaNNlWD70OOiB4tzKRnbZtw+EHXp",
+	"s2S7jTWjJwLSHGYcy7qiklVT6ykWLfIbEQokrZYIpQ+h2mFJGWn/bviYwL0G6+rlnrBnRr6J1f1ryH2a",
+	"2sHWBLNw6F10shH7XoMXJge9F65nifzbZXpNtZEPrRctvfTpNInG36JzPiucPhAQdh4fXpbsqqlDRkHa",
+	"6ZPKLejtxAEaSuQb2M8zVuqZqNiQGwAVpHYqSR2ZzP1+5v0iJGcyZz34wKgJI/Aey6WgaNLynXgfrhpz",
+	"G+X3B/+mnZeoJnbfvBGe3o1/D4Uac+o8n/IrWcqkXe2qPqXlh9UH2DHFCs2uxK2mOm9MtawwvX89gGP0",
+	"RnXX1klfmXXVyLKmSiVdsZzKFDpgS4GQl8ORKDETpmYTeV35quTuHLhFl1f08uVXOm6kAKtdmF/WPoPU",
+	"/frV6ZH3YY71F1ZOMemvWazoiODXsZHcSOtJbRs6Y42SvzVideQI3rZ0kvchZ8LJfaPCBrScYVPJ+vbc",
+	"rok6eQheiSrFXiE1xc73rw5zNSRvESS7Zbjs/buf991dAK0K3+jHH9f1dOfzZ9D0RglUgfB6FCrsStQz",
+	"IRQZb6DRDTXEgzBn8QSuuBBT1P9GQhRXfHjjnp9VshZ2Q7nCH3xnAM0kg/r/2gwUFuAbZjTGQjB9g2qw",
+	"WCX4cCyM/zkTH/mwLm8hBQyracPglRjqCnLuZq6sHifp0DNkNVA+2xJxNQo9U67efiRL1wrAJW4P1EBd",
+	"WEZd6CEo9y4wMdSqrviwPqUwBbBxO4ysDcPiOZC+10KJikNLgUpPmKz32atCqFqOpBWNphmOGTcMzhIq",
+	"bVnVlMIMlMtTEkZeK5jHHvvTn37U1eRPfyKJmuHPdk+gJ5MlgNwofiMurQDOM/b+4se97/eZ5VAYs3Pe",
+	"LPvo+4vnCF4S+7QQDP4/8332Rgl460AxAreeQldOUGmDHfe9teMo8aYQ9qZWDjrm8TF8h90DfKaynYZU",
+	"16AXn7IrXY/hIyPqWqprs7tvBzxjYFa4fEkryrHr1JgbVjTTEpB3XYOAjNUVl6WlSWJWUgE6KG6A5V1T",
+	"bq8nM01V6WteC2PFnX0zzMMOWQgxhY7dXLFnT+x3Tw4PWb6A/5ufQqqRm9pMlOUePgGq16zS6hp+fXyc",
+	"aiaAWw40bkd1PQXs0WFfgnyfvUcpHFpYqIKRZGa/NQCLxSs+EbVrqgVERK8y++wVylP8Du4L08gg6mdP",
+	"aH/9upgskHNMeT12xP3k8Al2szbsRip7CyztYXN8R32Pd+H9sOP2YdpryHAy8oPIEOmm8OjSDFVWVUSA",
+	"y/lfX16wgw9HBwDEahf/CwJcMGnsRH2Ta3tFR/byUNdZaRjh/ML77Wm0OI4dxnelvbpl7//lxx9/fOGf",
+	"JQ4Az9LqfkQ4aL++J7v+ysRdRgyeIHd40vlQFyLfZ4hXRr3eHWpBGww+i4rqv4Pl2RN1XtqJNTzsb/52",
+	"tveffO/3w70f9i/3/v7pKDs6/v5zTrOEft5uik93T4AxQuyFyMXO69aE0pNTllv5lcc71qhSGBP12HD4",
+	"Q3ZF/rBNOOs/415Ejd3wIdQ3/GPf77oNOD48ogbkP+shXAC6N7R5EYAOcf2PdrzQlcVYTkhFxt6OOD48",
+	"tLsGMogAFggPJcNfYiqg+9mTwx9onmfDoTB+mseHlprgL9hBhkKSZKxlMXam4CMERP/GiCpnCG2OtlX8",
+	"b8iPzk9Z/nHP46HvwY9zO1nL0nGrrSZv18Ks2oPaMTc3kCOzz6xFALtbArJoUxtZYBUCzOo7w7zTk/m8",
+	"UlFAf4ORg4FSurZDwl4iCFQph0IZEdS8nbOpFajsZ/yCHe8f7mQ7TVWSbmBODg5ms9k+h8f2dXV9QO8w",
+	"Bz+/ev7yl/OXe/Y3IfgSVIao/Ppk53D/CB/TU6H4VO6c7DzeP9x/TJ3dQd05GAte1uPf7d/XIpX7rBgv",
+	"JQf+kh9Y8+z3HBJ2j56A2iMKQNHHg0OZiGam3+JXxc6JffdPMBIWcE+1XY4d7fjwcA7FkU9RuEitDv5B",
+	"hiYqnatUUhoBdKt5HBvXgKIQI05FbKlX+bkd+EYxkZ64c/K3v0eeyZ1XhvqPaEvcdqM+iP/OHsGG7UJq",
+	"4LUB/4LvOrlAoTsnO0ordEng9nYeBeqYtW6ASS1kUK99ID/LD0IJY/75j2SDo5iIupJD03kYbyvwaYjG",
+	"oE9cfHTQDHAY39uz0AyiM6S8wekNteVFoIc6Ftx5aKfgTQGlbKBco1TLNzmKb4VIx1ZF0DNq3rlwyK9p",
+	"HSvP2K7iYFpyOXe686bW53R1F4xy/8f5TvCCpKRbx7onSdxv3xFux93qf2+ek93xrwZ8HFu7O26c9KZH",
+	"BtHWtj02urgBA+AOB3DLJ+W9HsD/tC9c6wDcFNYi7y+w0//z7PXPG+x0JXhxu0SWW10nlhuZ5UdTXgFn",
+	"MQx3xQMag52g9Y2xCjKodda6x9KORpkgdJ4ePmZ53HcIVMGByt+JurrdO7Omad7KFXCpjtYGNLWeTunv",
+	"llCzStaM33YLtTTHszsqv6hcG3J1/4TynCvv55BDgY51sojNJhLuw9EBKM4H5LE3B59CNO3zQVz7nKSm",
+	"C2cjkMHBTbAll78yzyAZAd1MQal+9NOrveNniStvpR1VF5szcwbVkJDlTxZ4ZyJweATrZM3O52zlkzSS",
+	"6/C38vm/YM1qjyfhIvR58IUcjQxkLm+PgKWpdXWbouAzcMQ6z+wYH7wXgg7u1b/9/XNaztNwCPLrUZAj",
+	"8qYHuugba2U/r0selN8N+eJ0OUIw6uCT79Uji88r9HMCrzbIrPbBkZMv9nbKk5LtRQCI2drJh+LPtC4X",
+	"Omds/8Q5iyFx6ISjKGDHIUOB9Npn7Bbe55APIiAxiJRsPhKAtiXI5VzUdUl+dQdiFoFcVwQxrY1HobUS",
+	"kbyQGRvrGdCbLgmaWhomCzGZaksiJyw3zdD1F33k/fADNQZca/SZQ+gaEDC1IkhXlM+QHrGbsdz5TB8h",
+	"vAVTukbmPRRVzaWK3iNUYRg+b3/pApkw+ED5hV0JtIHyOWC2vONV++yMXLpwobL2zkBsFqfriurDfmYD",
+	"BU7kH1ge2nHlpxHVhdoPdKyFg4BfpVt05SnFI6KX1iUG+fwXXdze2/09CyO5uv/P7QhYXTXi81fAQXzr",
+	"Twz7b5WdnPNb9CtfCQARAdSHjZgLwS58XskhkB62xB2e87IUBZMT6K5Xi/I2xkXBiF2AB6ToGVzxE3Qv",
+	"gKufwqioEnosezMlR7esESl1oB69+HnveBdjTgD4zIfgyxiOxZCMhpqbG/Sfx8VTeg6LyftLfSQOrl6G",
+	"jn5400C1IaWZHLVzkTO0D4xLrrFvmvAb0apHikA7oNu4gdImagkVo7IPK23MQJFcdllvnqtYRRSybgua",
+	"N7KMgYp5RgaumKFWBTht5rhD4AzZPNSIZS1YBw8/mW9RaH+gmMvQHyioVoInW00A0xwHR902t8FRvhCn",
+	"odGTWqrb9NP4RlATrcVbQW1EtsqDnltKo5Cxk3ZW1+Nb4kCUmrQlDvSXwG7cKgBZ4wTASO3m5pS3lWdo",
+	"CAJNny7eQDT08IKSroIgPB5bNUcOBPcSAtmy7rxjDHmVFePuBg9U6gq3pD5iHiR9BrSNW75IczCxf4js",
+	"nb9KqEOPAF2AsrZ0VZSYbemiXIwjPdQ4qqN0jhylMeRbQ0LX48PDjLVBN3cdlBBxL6O1cokQhITNoFMQ",
+	"Z3Y6AxVv2RAeYrBAQaYAAOC0DdETJkojFq5FxjiCGwXAPHjO6vo1v8EqoUh7N1INhbtL7CxpuqCdQFsC",
+	"GHm6Eied9zl9JZWYbf1CRkDGD3wdHY7wituYxT2MTExk27+dMEUfNSeFOiK8LV1TgHjd0kU9Y1NRGa2Y",
+	"4bembSEEYLh5s7TVR8HRrzOJ7Q9iyHH7tFC7YKRCRcZAWTlJAOM5k/WJk30OdBx/gifNmd3zGHjtllEW",
+	"nUAku4Dhg3Y8Rh8zVkp1Y01gXY/ZjN8alKdHx6DoouR16YTWerc/xOaHkZwmPRpcutA/YS7Dw74q9Fuw",
+	"ajkme2A7LWkGaqnRzC40o0UD0yGOELpx51lQkFvRhEe5ywXPd7OBWtSifT2jV76D3q0rh/+U9dGqiQK3",
+	"zntaUMZ/KAPkDbPWkMuzC60F1nUMEpcZyVLsEQ0ffKJC/mUO3F+9xIQ7NXMJQRwd4qUY1XZWGKh4sku+",
+	"3WQv/bR7N4Lo3eLxxkDA6QPG2T6Mg9duj0cUUYza7vf05m/m6MXFx25ezG3sPPg3ys4NUjYhxxYehyan",
+	"87mVQ92oGlJXfbousmHIGwa5gqmZmBjcnXoD89kiEdAIHQSA+7FlAvhZGpdLDuPB8etqKHoHK1vX2UUP",
+	"Dz6FziWf19cUKLznFAVXazanKcT5nBCuvm3lc1p5eCPV9QnDzM5KTDxApfsuo1xI+wQmArvkT8oc3We5",
+	"a8maW50ehJlpZahCeuqNuCUsIftXnOyuZ4omhy6yW2wU7fwfmGppGRVSA9Aq1gFMrZKxbyX2EzsL3M/A",
+	"vcgsIPjCGLoZBKsG36Q11lIiFIFRXnuc5W0IUHo7lgo+sPj0QNdduVC4XQ8oPF8Wsg4HFV0vH8Tvp5cn",
+	"w/YB4T/dHzDqzF9h/1ZDQZ7YwZNFliLgcHbEf0JPSiwlIfquBC+sMoh67Q+7++wtacm+VR089whKR65E",
+	"iQEj1/JbubZvmhWh0MQruBLtK0TE+874IDQI+qdJpxHuyLkPT89R25PFvXqBWuiWSQFHCW7omNfS6a4S",
+	"tkkRCYzCUUUHo3DKN8TukflF2R3AjI7T8rBzH+/v1nqEwfSt9fCsD6ETbX42m2c1bCbrskTtQhBfkH+e",
+	"gynKF0AdAGO9FjlTkL4FYsuuZqBcAn/mfFKPWT7S1ZUsCsCM5sNafhBoVxqnO44qIcrbjOW+YjqP4tNQ",
+	"NOXLpqOq65OBKgX/YDlFPRYT7xpOGprgMsOWXCzYnGBCx0GduqmUNRLwe3TIWP5BAamBitov+LDTT6/2",
+	"jg53o3I54DjExBzjzECAk5flqiRP2+HuPjvHRGCWO7TInM34jTADRdCABIBt8CePd7slc3zZ7l8yt4Aw",
+	"H1gy97vjDymZ0RS5w5VfJpljPxp1xVtfH57jEUnH2V+lU27HloG1Y77fmQQ+KRhP0I3VPu1S4zNXfFRx",
+	"VehJFCjm3svoA6/egd7tNz8ljzj9+KrUwxuDJod3ZWcOk/zjVFa3odiYNoxdC6sYDxR4OzG/lLzbrg6u",
+	"1oC0ak3/LNFKgm69tQktI4wuqB6NwBNIk4ycpyfs+PDJ/kARXK9zSzrXrn1tAHelMq7We1mttQtlD9RZ",
+	"iCEj4KXjcm1/l52951puGZ3cEN2BsI8UlyCEwYEaKAT5j7t/uXN6driLihxmhdpHzHy76IAH0d5bzGI6",
+	"PnwSHHquN7/+IKqBohRhMn8EQm6YG/JX1mN3eo93sZ4Lk5swTDgRXFEOcrt6y+g2T6jlUBRQ1odO14Fq",
+	"ZTjY9YD2B7UeTw6f7GLWA22z8+QiLUVJAAAZ5qjExSsfPTm0pAahMKppVgJSLwaKw+L3LAU4WrNqrYsM",
+	"2cft7nZ4Me0Wbd+LGbel+0zcfmsxkxB7SDB4mkyBZOvjwO02EHA2SmNBtOUOwP6T6np0+4mtPUjQBZmS",
+	"51L3kcGUlh2xd3RpjvcEO5WV0tSO82PowItTSvQJZf0x70cUFT6dCl5xQAyY8munRf55d5+98gX9ppn4",
+	"6+bpmXQizq6hxHI02mfgfiUfFqZbSMsRHTQZDJC6FXYJwTlq1s4h750S/hwxJ76OTO/57nAA/rE07ZtO",
+	"nIjjIUyiWRu23hsfk1aXvG37jRNJ4BvWRrRT6B0kD/0KU1jtV9r4bmdWTQA9hTNELAENipshqVbQ3iRj",
+	"4uNQTEke5LXWZe5fO1AGbkglAJ3jSoylcrVzkQNPGtMIguIAP+M+y6FRlpfgTw8z9pRSAoQEM94lGu46",
+	"BzgkNdhdHij/dg0fhLYrOdxQ99bjw0P/66hRo6kFL05DMzIw5DhWDCF4AoEZeBfnlRgorm6dw36fYTlY",
+	"IYfgs4mAGR75haEGhfPJwmCkWMFoWF//5PjYmntwetiziwzbgTrKDg8P/dRB9URpjG3G7F2VqsFc6hak",
+	"DShML/lw7A/CgRMsOqJqVkIW04kr67S0r6vCqmwZRYoBJEPrElMRHa/NiJ6Q5gLIStwLEPK47GHIGrlq",
+	"+37ts7O6ruRVU1PviKtb8sIB/1c3CIRRwVwzSie9ugU1ZaCshfvYvvynV3vPMmDSh/TP46e7flfd2tvw",
+	"JXoUmPipA+GStd8YcCfa4wJtyO4sV8VA5fZHlxqR30+YtS9zMjLgK/N/K60sVZUlbcyEFdoH8DpkxOvQ",
+	"GPCPIqN/9iKj9UuM7sUXl7SzPeJXEBXumiCUT4aUXLmUDKDkH3b3UTyEfPBGFaKaM9KtcZz5O3TNpybD",
+	"S4T3GFx7YEdFeSC5dHg5HhFEV/IaDEiH8YHJLNOS34KJKez4JMoUE4Ws0QSuqInwKRWHtoFCglZ5xWts",
+	"qgeGqQtNDbUalXJY5/ssp99YRu5ibU5uOPjXnJrcxFC32UCBxLy0bPPSLmwBxDZjueWD9DZdFpf0z7h1",
+	"TxaF7fw3iJBurcghV1rJIS8RL2mgCjGtx+zoWdj7zlBeCNg5jB3Vc7muqgZBdqyAtMKyujEtBSA3XMla",
+	"/i6K/BQtI0T0pWSoVqi+jlLu6bP8/S/n79++ffPu4uWLHEjP6u9ndl+bSsGWRq7/qAcRBA/gmRA5oMWm",
+	"HZUYn4z48BZjiGcw1hcKIuLg1Fg7wSZ/bZe0iEiLyNwJelMLAdhgo7bMSXHaQY8DUIpQ1XHPEcgQ+ndM",
+	"ZDtuzp/1tb245S1ljJEr0V8fUHpz1yo9Z5QyJyumGsIJ8xBNgZ1mDvqurepBoHLMi4Ey/IMoMO5CJxrJ",
+	"JwhgQlwSLtyTtl8S54luKyiYa6qk5ev2bcs3ar7x/UNn1bb71CeuU1dD+q1elgt+I6hmIiRybvO6VK7Z",
+	"1rYiAbL2XD5vN+fKPbFjVmhOuKn5PnsVImQUQbOPRtaJvTw+hAd+1oGKkgui5mdr5hVYG8Cr/w7Okgzz",
+	"VjEb5RYMFLgQQ5EaALothAEJFjHv6FOW+9z3haBjXP7lPfIDmGanO75VKcY6C8W6nfZJJ3H9IMFA7P62",
+	"Zf/w1xf8O695Fbu19AfEge0ZAOx319HkXObAJfcTPpkhzErkeeLOt+SdTdTi2xeQtOTWgsuA/B/SMD7n",
+	"EWqmLgUHe8srcRoY73yXfzbS1QTshManukvQi8MYcO1MLcsSEWiw0sQOGFzUt6I+aSXlGrCLsFGWY06l",
+	"VMI5o0BmN2V5N78ymf4LVuFckAKeAg8OvAyaFeyc7ACmqAObti+M8bTxVIlIjw6znQn/KCfNZOfkqf2H",
+	"VPiPo1TX/Xt0LDyAvwC2Z7V/Gin5oZwFONoX8xUsvf3OybcXxGh3knNZWDYAl20+CJMk6ZfhnVuPlGyT",
+	"qvw6VlNW2MaHyI0G6rJ8LIgIq9BfUz9QR2LR2T64R4pgCMilTYaIm+wiIAGwbcyJQJgvXYnixKdyYtwV",
+	"PQqyLL4zc0qWKgz6kY92UZGBx1C05I7W81DkA2KMJgUxRAnAsT6vLJmyeMr4QOXUIzqkki/1XSxmSAf3",
+	"BTujacJRWh3OHxiDqFYtJyIbqFB/6b+/9F1CKD1sn/1KPqLUBIlerMZLOqxuuXfIXBw2VQVQL5HQjCMO",
+	"1sSlLZoTz5QXbhnDT6/2nu3u+2m0HWdW7qKvMvKcQTRqoJwPM2N5aBOex/mBIM/FFOwCRHqYczGC1xES",
+	"DtGrmM1vm/cGutrIgbKi2jc6+T7pVIKhPDPYksbr30+NIB7YBA7L61CD/SYSyEbAzbm6DSdAO3Pq/cwO",
+	"jB/TJY4ebr7WRPNztnJqLHgBDO7TjgO27hqEHj3wz9EY29b37R1FdSF0Uu/PzHup/WBA35+ov4DXfdNS",
+	"3vfPWh5ssgt9KNmOXo4OxfFBMr478QqCCCc0LieJTuMcQSsSliVMd3obFjg84e+sYvEQI1jg7qwvc4fe",
+	"Z9vh61FPuC37MbCBW5ob2v35Ohj3sllCKm1TfSvsukaq2dQts2iCHXxyH14GnWWjYkUvHpeXcLzro19j",
+	"tizpkN8ZTOOABipWQYSmB67TEORHWBXcMQJpqJrC42ANlFjsAYGpr9Qqoh63NGFyu1HRdNiXqGQ6ca2F",
+	"Kh5MY/siJQv9FbYHLSiEFOZ71WNqbm420lgyZ9cstOE4BZd4MZGK8n2NEIZBStsZs6xRXiuWx62Kc7Lo",
+	"Bir6eMGoO+7MDLqARaxw8gFUDyzX28N+sC6P31wL6n6045qJJifQChVQziFMDIxmMArB86nrrjn5xvHZ",
+	"Il66bxXbQ/v7utREbm56qIl2zx5ETSSCctcK/71KJUyqdXE13nzrwDx6dD5pBZW4Vm+b+LYB2GxO25Bj",
+	"pSfduoGKihywy44CJz/3t89rkE/YihsXq4wYNEx7BahSPtIZubnZTGfEYSxFbEtp5Obmy/gBYFFdSiQA",
+	"eVJg9ssqkUtmCUokNzdfuRKJx2u1SCSjNS5yLBgPPgEZ9yi3x9aNruo9c5YctuAjXc9kcbQclLKFsvpr",
+	"HWpT3z7f+z5jZy+S/gGcjL8lX1mZ+/rbvqzAHQ6ho7odQu7rl7anN+7hbvrDVLRvcgzrmUJ2nQ9RyL6W",
+	"6ByoX6GikPuyS6c0RfBRM92UzlSKSh+vRKlnpNEnMjngVj5dUsa9Zbn1RayhVcT8kDbQO2FVGstJ7Uyu",
+	"RObO1qrSjXL/uD/Of+CZtDn4hP1rl8KV/aih6QpAnfCA0Q3FxoZYFyZiLyB0+4hR1YYrllYuKMvRXuz9",
+	"GSTC9whzNlC5n12svk0EV4YUQFIWZtwwPhwKSMlyCRcepQWapUIGBxWNd3TxOXOj7Wy1pBRgF7oojlAZ",
+	"HizRAIcj/GTsXyzjQDD1ad4OX+1RWeKO5DnMLc5OWKBkiFDCiXeS73kNVj60Ei25nFACX8b0utGLs2i0",
+	"bzqGERay2kSNtvih4hnRkJTC2uZ88alvTfZ3hjQgDCGjojpZG1GOMnYEotyK9aNDV2zG1S30VYYyPl5d",
+	"i8qbqkePCZzVQNj7Er7G9EtMIoNAOXRNh8bRvGb5gR08d7XMN2Ja45hWc7R/7LP8ORLI3gWEwyXiv0Bz",
+	"B1bfToVHP4Af+9S7sAmnGELRTU3dr90qDctjitPDWtR7pq4En+SEgoD54fFgBEMwwfwNrmKNB9ItaHUD",
+	"BctDq+qgtQYoa8ytjMzxJ9jsEkhzDgsIiw2vSq5uENGYFgId3HVpdaOKD+0q3RYqDemFJyw/yDOWDwb2",
+	"v/s5Vf3t7+cxoN4+u5jpFnVO+C1WAHmb1s4TZvweoCi4y1ipochF1tAKO7ziUhaGukWHD6lzHUAAypow",
+	"HKCSMae/L3mdO1Pa9bH7zgzUsNTDG/bI9/PM2PETNtZNZTw8+K6nAICx8F2Fx7xwlZbgmj97gYkiZyjs",
+	"W0Wq7OjwkGYI2cTmBGjF5SD7U4VkjcsJV7d5i3zPnOkfwE2iKN51XLFKlWJnC90r0tpst/sl8LxVftVf",
+	"oxbjYNMi2ABUwbp5dfky4X/zmmy2pA/k35dp1n86+FObqY90NeH1zsnOlVTU7WGxr+QqNfpoC3JkmXcl",
+	"EPbXH6gDDCUgPDTG8fZuIntWaywHn1p8YKlHBkg9epw0mRzajQQuE+D0CQEccWk83jC4FlR5G643uCOi",
+	"F0dOiYEKmP3UlovgZE4XawT6X0dcYus6fn2ghqgzWkLYTO/oTJJHoF9OdVkzYc0UoerMO6FlFQlQaO58",
+	"VemZERUzYz0DSGBIAKzHYnISIyAB4y30TJWaFxlVjQyUUXI0EqF3m+GquNIfna4LJfNLiIB10UCXPbXk",
+	"XA/vhb0t7qljyBFrec6HY7H3HOX+Kv7SfvhztuP0jxfSOEixle9I/CR60zmR395bXcrhbd+3zf/sc7bz",
+	"H3uxdrT3ZuqzsZe9sONXW2aoL4gaiac+pArfw8z0U1hmYUYoSBvFlKVvSwR1aroCIA0l0hbmizBan+Bv",
+	"5Hx3+FMwTJd2Al/2Dvs6VK/zGgNL31gE1k1/tYkbtvGhLNzo4FIG7rY6k3r7toPYpyVXq+JClfggDdZR",
+	"qsIjMnq/Wwj3WJPXvpBh3XHJa4HGIHYfkUXm38UOCTAtvAdiRbsOOdy+p51af1f9461d6leneTgY6dgZ",
+	"V3K1ubqRv7zg13ncksUN8Z3xDdiBWT0Ltp4zm+n8XFx97hCSUSja1vXI8tXoF63EawwEbJMlwOw6lAi7",
+	"ujklwu7dKsEKz8ArH6eo5xxc0G7PCU/r1WjPLngPVpxjRsOdhn4ApzEVe2xEnZs74ZpU/okDKmnhQR+x",
+	"1y7FBMs8Ldeh5AMTDgB4k6P7o1OSzRS78ygxAZFEiY/1QLkfBFDl6BZJ8i3HnOvPu6fBJeTeiuCh+G5l",
+	"VQCG6Ka+rpuGyTNoNUiYZVZASCQaohefrkITwDsOkLF2zRpayVDw2M08ikb6n8dHmg2UasrS46GGJqnU",
+	"PgkuP+1TnrEnR8cBOxUJkhkuAfnebsAP2JcESnt0NR1zJYpL2qLLSoxMPlCYyRO7lPweYsXVhFc3gnDA",
+	"ULsBmB9sgoH9OG+twCE0C9jsqKnsPIhRqzYK10Pj+YVFqUCKT81Y13ScLQ/UuhLHHsuGjDFmivcff7WT",
+	"OucfHjxraBUfboVfQwqRrlCX+Ep55blzBK/PI5foYweOSJfW3juwek+3bWBsB49xyWv0NitIczsFrxDp",
+	"CNKwfLAzaA4PHw/hdsgC/iFO8DOnrOGHg518Xm8IgYPlisOSjANrA1nieO7W/NWqEm6G57TfnXAQ9P02",
+	"VQvPq75d9WLejoiuj//oYUN9OcQqWjqGA19DR5oPNUE7wRJFeC0+1i6/x0UDj58+Qzw3+8ND9l//63+z",
+	"nKvhWFeXo0pPcob3a6Dcp7WGGAncocW4SxCSgHEf6z+QUiw+1qzW18JKcQ9xyZVHeRrppjphT46PByp3",
+	"EhmAIC7Fx6EQhcsJwsKMjx2RRnjkCJuzEkIPMY08wIY7DSPUdw3USskLrSlRswnMTGkSDDXDvujdbCWg",
+	"CpLIHCjUvKIyMIwOYqd4px0goqBXamiGcJYQEbO6hygy1+XRSqOhVqaZiALb1QaVb6ACoCFXt5ivgonC",
+	"FN5bpoPYdTy+m8aB7D7ipFtK4KK3f5nc4z4s+KwoVuQetxhoW+9YSEu+Aw+9z7Bb74UvWd3Gi8m+urDd",
+	"WVFgI/hJu3Son+Doo3odyMlUVxtAna2UMu+nmC9yyIqKjxxT95BETBaGUJL+0RSEh4T5JlENnCi8sncS",
+	"kNAylvOyEry4vZxWwgC0J7B8qmCA5Iy8Ev8AyZX7linQlugUePaIyxJYl52byw7A5ifOwAQxgOgU+BTo",
+	"ICWHZyhHFvppkCBTTKoPvJSFEwphBg6AH7GxQbfhNYbInAXAC/yddxw6QYfzCNLIyZkV4ojdlzRy47Ui",
+	"Zz1w1Jbowkhzc9rwFpn4K6TxL8PEcfD18EmB3gLqZQeb2yrrwWm7u0taks+q3A4v+uSUthUpA8/1ZMor",
+	"scdVsQcNqhXVdJDDatHvdGpvrDQm89W3HvhTDcumEBhW7qfGtRwoT4BBTHg50pXVl2ThjUO3mtbNSfmh",
+	"06GAO1+zEA4IqtLSyNtFcOYGLXHGDTNWS0TwkFTwjfjR0uygTaow7Xycm88h89CsfFcgO7Wuec2TwdIJ",
+	"+gi9VPWzJzsJKLgvbXRTvGYbqs/nh0k+2VST2V6o3DHppWUxm/Ob3sJ4nqcMFFnp1HDYFXQ68/WuLCdp",
+	"Z2YDdUeWg3U1D2adfZEKmz5X9SVY1N/eTYU2yLVLBccyim1aH7HEP6gatbkdsvZVTxotZwUgl2rlJQ3m",
+	"uXzk0BEIvZAhmIVtUnzUztWjZQ4Vzq76O8OmlbT7GzDxkH+wiS7EQD06e7H3w+4Jg/wBbD7kkh69yyZC",
+	"04utIFmUIgdjh1qYXo50dSnVtKkRRlrPRBG5gUoDTbWtxiFUjfDodr2/NaIRpyy/kQpR/FolTdCTfzaW",
+	"w3Eqjj6/NmJ4Sl/SV5f0FbCXNjJSByTSr5C+PQck6HCW3IC6wpZpkHwUoHWpQ2GGLXycuiANq3SD5VRi",
+	"lkFu6SkzY6grhFO1BiGrtaaS+Lm5B45tNzs564EaqLO2fiINCAHYe1PzUlDbKre0EEpYS0Kcvdg72s0Y",
+	"H6iWDOgQAPvsDQxG2PZYP+YbHbn8WnCb2mXbf0RFG6c4OSCQy1FTlmBpL7jpEO+bYsJ0b+LQsgsUz+ER",
+	"UIleqIubw7QK+b2hvk4hrDkZ/nj+mbVNfLUonLRltTOh6tNlbsowcEA/eIRF3OBrlYhaS1Vj2UDBPjB7",
+	"d1xZOKKPVgLoGQISUNBsJ+7ag3Bzs89eU8MTiLLD57KgJjNuG+aRNIkZQJ2M5QbYoRmfxQPxT8I/0YEA",
+	"5HGUlM5Vox5MNL9r1EML5lDwmPQaYour9dAaWkL6VSEmUw2ppu+IQFfJ7NRP7t1p2mvd+yx3Xsvc1Xj5",
+	"6syvu3ZBqMgL6kTrnNxZt8ZzmXbi8wA749Jv25mwUVci6Rsy7fdMLXOB4Xd+1G+6ADNeSg8ccrfoBwOL",
+	"9jmebajfh8z+6kV7B59IfnZXrydDhW0zL2O5e2PqIdBSaJzOpEd3mjsPRDXdteT4/cPAcXg//Bejk9X3",
+	"2e7av5Nra22ysp+Ju0R+1p1fl811zl1rfKclwpYHymQ+sxr0m7fP936gJMR2nqLVE30KAWCXuAy3ZBiD",
+	"gkQLt6N/CrbVEV06IVjM6R4xdpvTSdlfKO/sK3U+/FVTjycd3b/7yTZDZWHPKQt3inY2KwCBgXSvG2iu",
+	"5EwHxouiEsaAdv5k99RB6ZTCE3/LroYc2tAsKbIZiR4pZLCIze9R9e9USWBE/Rb3bLvdjdqDPB9rORT/",
+	"JyPmPB9rxJZcpuBuDo/jgXnvDfb83L3xm1ZaaRWr9VW3gQ+lrrrxkrVU28E/74UUgoUI+YRLlbe4FN4Y",
+	"56sD/A3nr0OWFjUhAVeaLMSl/U3OlBCFiTuLBLR+75PERHhAX1zWoCRmgvOzxI5XdjIOswwRMeJWG63W",
+	"tzGSWQDgTLS13RyA03sZV2Fw3omp45QepF3dl0mb69e/7usA7lwxV6vt0ny/FfjOTRs0rJBV7a4dzrmz",
+	"RaulTwOIN6pVj4NtmkzUxykjcCIEiXPWCTncMucTN43lkiG6FKG8SYcHbDXG493TgeK+zgnCU3O48fYx",
+	"6ASNiXAYkGq1lLD8FgGEACcDOIwfTlct9B+MEYhKnLKKz9DRLVSBCXn1YnmaL0BKBhH229ENrJKi5TUh",
+	"TdC758MmKPKpwRY5exBc+qBmD9Q2QyyUb01yY9KYml0Ju709A3DwXqVZ1IHVAdRxe0u9DOvoDeL6vIf0",
+	"AvcUBD1y6DCOs8Kd4hQOYY8w1ZHlbo27+4jIJSuxEJZjgLPuCmgxZDlQc+pnPNfO2BgaN/vszOf0JwCh",
+	"IMGN8BBTuBx2NzsxYZxYHHIFRQrCA9952Jd8ogtRtssbvAg/Hah1Ws+zjTrPt+NtJ5RV1pbPpyyNlptQ",
+	"ZtrhNQcvlY6kxSGkhThaG6dSkXYWhdFCrMx1A1sVLMMAOD4L1C9FWZgQROsmXcTSglQ8iSWNgOky5VXw",
+	"/wwh70YarWAPfvW9OVCvIQQ2I1wLkj1shTbW+iYjk42bG0C7qUwNwGiWI06beiG67BokgEYF4fmhVfgH",
+	"Coaj0B5A0srh2KPbReui7nKK1aIszSntTOedc/FhyjjsuFEUCofKUMv6gU8XGtk+pUhncfdAadjTw8cs",
+	"j9mIS3/OC1FzWebEOZH9QpGr1jdB4fFNB6P8U0tisrC3w14540t+U1qmJZP6rQOX2o7TwL78y6iYf8QY",
+	"/yljjLCC+fSbe4opphVZiNh3+mEgKXwu8UfPIEs5qn11zPwEWHmy0XsWp3r43JuQiITJzwP16MXPKD4j",
+	"aA2nYgL/iOEEqHDfF8n+GIm6/kItFW/6H7ArX21pLE6vw2SDE91mMSwmn3y7lbA4/45mfngfvlAgrY/J",
+	"d7aQnpexq6aGPCMOPd4pI81qIiety0tmWA7qCTSrhdCT61wLWWdW1oLbKVzjgQr3eIOmglHjskrPoE1Z",
+	"Zdm08lq09HlVlrMYDcoxKJDAvgE2owGwV6vZOFAPz8XUkFeK15H20zaWrI4CS4IiU6to1lhOGoyJgfKv",
+	"A111CErPWTuWQrzP6ueTZjgmfzxtqtuHKEONdC8jf0fnHsup3Xt+6k3LgYIis8jkhYChQy+09q/VYZ/u",
+	"LqbPGQLQbNHCOkp6yN1aX0WfQy2ccTNQrnyX0ENAR3TH6up310yCW6HXR8c2TwVpxZ516/VpBRI4bbEl",
+	"BRJf/oca+YcauSU1ktIxF9TIHkJufSXyAFuOf2mXKIgc8bEOidr+ygtWclND2uxtxq7EWEKBL4HBl1KJ",
+	"zKW6c1/D6nAzLJ/G/cx8D3alfWo3IKO3fZeEt8fLUlSQHZIherDnw+AHnOjCiwfwGDkZbFil9YTE+SmK",
+	"KnImzOfN65liVnN+tuuE4yKLrxkvZ/zWMGkyqmyOekmV8kaQbg0OiZOFq46WNng6Q9QIpv32zfkF+6//",
+	"9/9DMsjnpI1r4iPN4is9Gx+oSHdflgCeUjNcV6c5qyJrC2MUo1mr/UlUqX0nv9ii7ICrcKGdHbE16XFW",
+	"FDJwlIcTHJ0WCKAiQOE77wUMgcp4K7WBGgfgrcRGuJxojk2EsFfLnfFA+QJMAg3B09gQd6FDXC0wmIqa",
+	"PEDtZqiOIZhojL1CJb7gVSlFFV20R743W9hooZrJzsnf7Nv+ni325XwIbAfgmGTrC1U4fvkb0e92BQc4",
+	"Eh5QbiQxD4GhQmyAIkLIDR37J1GKbNdFynTLiHD8ZjGgQ0SufA0UAw15H1R1+zryZ4AHlbCtqRcTmAGY",
+	"BzDR6hpAyY0oP1hTjDR/wka8kooa7/jaDlkZkAuujgQ2mu4M8uNqIYKXjBvcM3usBMxk69zxDRDW18Ia",
+	"XznFws6qk/t9nc6TtxRywgnLUBaHd3fbHMIIVewpPfvSyuVrgBaFkkF34/JgKBP/HBOmaORrarwG6mq2",
+	"KI7TMt5NhAJB4eOypOvKqwDhBgInZlhWJ4TY+gnFqS07Ny0frWMr7B8a+MTV7bzm66pGuhwTjwJEmgeF",
+	"2c18nBNUwUijdVhokKFlmdD3u1ayG2Z0Uw2hRb3Vz+ONhASokS6xevUUpH4puBFs2tQGI7YuM1diA9Wh",
+	"w3iFHucKFG3XyjgSyBAghVsGiv0QmTEC5kAZH/zmFHXfmaTUR2WFIv2YjQHfWdb2MF3FLW9qfVk1yq52",
+	"xGqt91kuVS2qqpnWObNUaxgv67FurscUHIRKvQzXOuHVjePz9qvw40sf2cvn1eNONfhR7lTg/JTlV425",
+	"zdnMNbV0I+8Ck1bFpdKzuNrQEgPINiBMSg6DlSMxzpKb7N05El68XP4R2bpILD7s8qtz305DRhDomSNz",
+	"K09EIWta6cJssTDrSqIHKDQBCLMCUu9Q9AcqGsbLsj7S7bTDXEGMYIQMdJclneCsil/0bGtZcPD2d/jq",
+	"h0+DU7VdW0ecIjovqOcGgpKhzwJdXtSa0AywmtaWU16hys8xWs+s9SyzUlqr7SvDnxxfXwo9dEGi5Na7",
+	"OfIhV0NRlkDTPnOp0OD2BE5rWWfmc8AwlYnMKuzjiTuOKuNT10Wa/QqpBrQVA0XBd3LyhuC80xcz75lG",
+	"QMfTAHUEv+GlRwmZv3NpVdGOAzrVS/v4zpfQ3N5FeNjfjs6Gs2aOV36FQa7VD8OZL0fFeYcBG3Qvzca6",
+	"RP9fFjIFozw+VK9WXhCnqd1+l7ooVjdK3ZSFhMf5NEf/WsoK88pV8Pm10xmZy2aE5JyFdEZoUZOwUKXr",
+	"Fxia/6EoB0mOQ1t5KAoffcG76J4DuB5X9g8wrMG8jJ9vieWsNeQ1Ppq65h7Q1hXW1WOu4vxCh2wyF1Xr",
+	"UCzuYrFGEaTlfMiuco4LbclohQG+CKJQJ/+LYYS+GfbnMYTAtwW5uJswQifCrXqyYYeqSnzQNwSJTL3d",
+	"0E8DEXcE/fQkTXoQIpBiMudhR9HTBc7pmy55gjWsLnjC7X+ocqfabaxvpjYcCtOZdsWLiYRedEsiUvGp",
+	"rlZyT1FoWD3t/KezveOnzzxGuCcJdsZyS6Ihi8P+DQMN1JUotbo2DqXC1wv5fH7AhsppL0NCM7o+lVYQ",
+	"q8egvKK3suilvCz3WQ59gl2K80C1c5wBXrtRN0rPVDwBUv5CCdNyxotZ7kAmW+K68O514u/3iDONKfy4",
+	"uiUlOLD/GfSnVOC/+FaKcWo6t7UuUovlHnyC/68yiH6k5stMq5iNhqY84d6gIgAvXQaIglw7EN6qNmbv",
+	"kMtvHRbCjrLpzq6t1dtBWmAhTQVH0lQrT+RVKDzCYLiruER8hY+U6+TOw75x2XHgMBdNpb7GdrY1zqtv",
+	"xRly6w3Oo6nUcmvoJRoDPtmBsvvQARi6brnEti7Avhk8SV+S1w/NnSNqnGCNqwJeO1DYsSvA4DkfQy0n",
+	"ouN8Uyq2KvzxboHLN5X6Ilo1rKmrrt+eygPW9b8ECKsNiZVYgAMxXtYsiZ7JfC2hpARVw64aWdbQKx+/",
+	"xW1qofTBj/iUX8lS1lIY9ujN272jJ7v77BeozVaa2Dvw9KOj3SRm0L9HYMtbOloPKtMBpw6gfFapu5dj",
+	"bZ1k+/3/PT7OW1OLSddhWtXOH6XXwe4RieHX8M5v2jDx61htnIRtfCgDZRZv8r0YKbnV/F1fpVoHNd41",
+	"Y2qU/K0RWRQiAy9LUONj6EqraqWxH1Gd95u7JWbv3/9l1PqwvCU6vd+5b0WXn0WHtp4+v3woelcay6j6",
+	"IMFqtYbzftRnG5ncIlZ/YD8oSshv4H9IE1784XsIPNJtdmJIVvP4N9GrEP9m8U1nTsm1Mo3XvpMzheat",
+	"Bh2vxEnfdN+BGO8tQjYJlfweuLDVBiH1urfkKB4JUUAYXasFSLnoNR5eO7FCl86GaaITDYiYPKr+tNs8",
+	"rTEf3E2LatcWX/ejLAXGjOiZ+LyiNvaJ08bsP1f2wkPuZ60xSsWpdyz1n726ZVOhp6WIhkAnYMfLXcgb",
+	"y12p35hfnqu6CC+LGounDzQqh4lLkKJXOKMp8YJ3DWLweFMqAAFF3SbEsKm7SMqPHhohsZEsQxoYJJyV",
+	"VrXX0UvH0tS6urWG4P8fAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

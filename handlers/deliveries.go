@@ -13,6 +13,7 @@ func deliveryBody(d prompt.Delivery) gen.Delivery {
 		State: gen.DeliveryState(d.State), Position: d.Position, Content: d.Content, PlanMode: d.PlanMode,
 		Model: nullOr(d.Model), Attachments: each(d.Attachments, attachedBody),
 		PlanCommentRefs: each(d.PlanCommentRefs, refBody), MessageID: nullOr(d.MessageID), TurnID: nullOr(d.TurnID),
+		CombinedInto: nullOr(d.CombinedInto), RequeuedFrom: nullOr(d.RequeuedFrom), RequeuedAs: nullOr(d.RequeuedAs),
 		Outcome: nullOr((*gen.DeliveryOutcome)(d.Outcome)), Detail: nullOr(d.Detail),
 		Version: d.Version, CreatedAt: at(d.CreatedAt), UpdatedAt: at(d.UpdatedAt),
 	}
@@ -104,4 +105,13 @@ func (a *API) AcknowledgeDelivery(ctx context.Context, r gen.AcknowledgeDelivery
 		return nil, err
 	}
 	return gen.AcknowledgeDelivery200JSONResponse(deliveryBody(d)), nil
+}
+
+// ResolveDelivery implements POST /v1/deliveries/{delivery_id}/resolve.
+func (a *API) ResolveDelivery(ctx context.Context, r gen.ResolveDeliveryRequestObject) (gen.ResolveDeliveryResponseObject, error) {
+	d, err := a.Prompts.Resolve(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Resolution(r.Body.Resolution))
+	if err != nil {
+		return nil, err
+	}
+	return gen.ResolveDelivery200JSONResponse(deliveryBody(d)), nil
 }

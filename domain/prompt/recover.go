@@ -179,8 +179,8 @@ func (s *Service) expire(ctx context.Context, tx Tx, d Delivery) (*event.Change,
 	return s.queueChanged(ctx, tx, ses)
 }
 
-// giveUp notes that nobody can tell what became of d, which is attempted. Its turn
-// ends failed. Whoever attempted it can still acknowledge it.
+// giveUp notes that nobody can tell what became of d, which is attempted, and of its
+// sources (DL-8). Its turn ends failed. Whoever attempted it can still acknowledge it.
 func (s *Service) giveUp(ctx context.Context, tx Tx, d Delivery) (*event.Change, error) {
 	at := s.now()
 	d.become(StateOutcomeUnknown, at)
@@ -189,5 +189,5 @@ func (s *Service) giveUp(ctx context.Context, tx Tx, d Delivery) (*event.Change,
 		return nil, err
 	}
 	change := &event.Change{Task: ended, Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
-	return change, tx.UpdateDelivery(ctx, d, StateAttempted)
+	return change, updateWhole(ctx, tx, d, StateAttempted)
 }
