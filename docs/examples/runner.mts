@@ -34,7 +34,7 @@ async function deliver(path: string, token: string, content: string) {
   }
 
   let outcome = "succeeded";
-  const response = await fetch(AGENT_URL!, { method: "POST", body: content }).catch((error) => {
+  const response = await fetch(AGENT_URL as string, { method: "POST", body: content }).catch((error) => {
     outcome = error.cause?.code === "ECONNREFUSED" ? "failed" : "unknown"; // refused: it has not got it, for certain
   });
   if (response && !response.ok) outcome = response.status < 500 ? "failed" : "unknown";
