@@ -15,8 +15,8 @@ import (
 )
 
 // patience of the servers with an attempt that nobody acknowledges. A runner that is
-// stopped long enough acknowledges too late.
-var patience = []string{"--acknowledge-timeout=1s", "--recovery-interval=500ms"}
+// stopped long enough acknowledges too late. They look seldom: leases end without them.
+var patience = []string{"--acknowledge-timeout=1s", "--recovery-interval=3s"}
 
 // director lets runners go on, one step at a time, and sees to the mishaps.
 type director struct {
@@ -35,6 +35,7 @@ type director struct {
 	todo    map[point][]mishap
 	left    int // of todo
 	crew    []*worker
+	closed  bool // no runner is started any more
 	books   books
 }
 
@@ -42,7 +43,7 @@ type director struct {
 func newDirector(t *testing.T, url string, rounds, seed uint64) *director {
 	t.Helper()
 	d := &director{url: url, random: rand.New(rand.NewPCG(seed, 0)), todo: map[point][]mishap{}, books: newBooks()}
-	t.Cleanup(d.retired.Wait) // after all processes have ended
+	t.Cleanup(d.close)
 	d.agent, d.record = startAgent(t)
 	d.servers = append(d.servers, process.Start(t, url, patience...))
 	if !d.embedded() {
@@ -66,10 +67,13 @@ func (d *director) embedded() bool { return strings.HasPrefix(d.url, "sqlite:") 
 // hire starts a runner and follows it until it ends.
 func (d *director) hire(t *testing.T) {
 	t.Helper()
-	w := &worker{helper: startHelper(t, roleRunner,
-		sessionsVariable+"="+strings.Join(d.session, ","), agentVariable+"="+d.agent)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.closed {
+		return
+	}
+	w := &worker{helper: startHelper(t, roleRunner,
+		sessionsVariable+"="+strings.Join(d.session, ","), agentVariable+"="+d.agent)}
 	d.crew = append(d.crew, w)
 	d.retired.Go(func() { d.follow(t, w) })
 }
@@ -235,6 +239,17 @@ func (d *director) client() *process.Client {
 		}
 	}
 	return d.servers[0].Client
+}
+
+// close ends what a failed test leaves behind.
+func (d *director) close() {
+	d.mu.Lock()
+	d.closed = true
+	for _, w := range d.crew {
+		w.kill()
+	}
+	d.mu.Unlock()
+	d.retired.Wait()
 }
 
 // dismiss ends the runners.

@@ -43,15 +43,15 @@ func startHelper(t *testing.T, role string, variables ...string) *helper {
 		t.Fatal(err)
 	}
 	h := &helper{cmd, in, bufio.NewScanner(out)}
-	t.Cleanup(h.kill)
+	t.Cleanup(func() {
+		h.kill()
+		_ = cmd.Wait()
+	})
 	return h
 }
 
-// kill ends the process at once.
-func (h *helper) kill() {
-	_ = h.cmd.Process.Kill() // it may have ended
-	_ = h.cmd.Wait()
-}
+// kill ends the process at once. What it has said can still be heard.
+func (h *helper) kill() { _ = h.cmd.Process.Kill() }
 
 // hear reads what the process says next, and reports false when it has ended.
 func (h *helper) hear(v any) bool {

@@ -20,6 +20,20 @@ type point struct {
 	after bool
 }
 
+// reserved reports whether a runner holds a reservation there.
+func (p point) reserved() bool {
+	switch p.step {
+	case stepReserve:
+		return p.after
+	case stepRenew:
+		return true
+	case stepRelease, stepAttempt:
+		return !p.after
+	default:
+		return false
+	}
+}
+
 // plan puts every mishap that the database allows to every point, so many times.
 func (d *director) plan(rounds uint64) {
 	before := []mishap{mishapStop, mishapKill, mishapKillDuring, mishapDie, mishapDieDuring}
@@ -31,9 +45,14 @@ func (d *director) plan(rounds uint64) {
 		for _, step := range steps {
 			for at, some := range map[point][]mishap{{step, false}: before, {step, true}: after} {
 				d.todo[at] = append(d.todo[at], some...)
-				d.left += len(some)
+				if at.reserved() { // which is what stopping is about
+					d.todo[at] = append(d.todo[at], mishapStop, mishapStop)
+				}
 			}
 		}
+	}
+	for _, some := range d.todo {
+		d.left += len(some)
 	}
 	for _, step := range steps {
 		for _, after := range []bool{false, true} {
