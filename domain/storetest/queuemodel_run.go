@@ -147,22 +147,22 @@ func (r *queueRun) admitSome(rt *rapid.T, kind prompt.Kind) {
 		kind: kind, session: r.drawSession(rt), content: drawText(rt),
 		planMode: seldom(rt, "plan mode"), replaced: kind == prompt.KindQueued && seldom(rt, "replaced"),
 	}
-	real := prompt.Request{
+	request := prompt.Request{
 		TaskID: r.taskID, SessionID: r.sessionIDs[asked.session], ClientID: id, Content: asked.content, PlanMode: asked.planMode,
 	}
 	if asked.replaced {
-		real.IncarnationID = new(domain.NewID())
+		request.IncarnationID = new(domain.NewID())
 	}
 	if _, used := r.model.admissions[id]; !used && !r.model.archived && seldom(rt, "with a comment") {
 		c := r.comment(r.t)
-		real.Refs, asked.comments = append(real.Refs, c.Ref()), 1
+		request.Refs, asked.comments = append(request.Refs, c.Ref()), 1
 		asked.content = modelRendered(c.SelectedText, c.Body, asked.content)
 	}
 	admit := r.prompts.AdmitQueued
 	if kind == prompt.KindDirect {
 		admit = r.prompts.AdmitPrompt
 	}
-	a, err := admit(r.t.Context(), real)
+	a, err := admit(r.t.Context(), request)
 	code, replayed := r.model.admit(id, asked)
 	r.answered(rt, err, code)
 	if code != "" {

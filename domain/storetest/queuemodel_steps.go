@@ -25,16 +25,16 @@ func (r *queueRun) sendSome(rt *rapid.T) {
 			}
 		}
 	}
-	real := prompt.SendNow{
+	request := prompt.SendNow{
 		TaskID: r.taskID, SessionID: r.sessionIDs[s], ExpectedRevision: s.revision, Interrupt: asked.interrupt, Reserve: asked.runner,
 	}
 	for _, d := range asked.entries {
-		real.EntryIDs = append(real.EntryIDs, r.deliveryIDs[d])
+		request.EntryIDs = append(request.EntryIDs, r.deliveryIDs[d])
 	}
 	if asked.stale {
-		real.ExpectedRevision++
+		request.ExpectedRevision++
 	}
-	got, token, err := r.prompts.SendNow(r.t.Context(), real)
+	got, token, err := r.prompts.SendNow(r.t.Context(), request)
 	want, code := r.model.sendNow(s, asked)
 	r.answered(rt, err, code)
 	if code != "" {

@@ -61,7 +61,9 @@ func beAgent() int {
 			}
 		})))
 	}()
-	fmt.Printf("%q\n", "http://"+listener.Addr().String())
+	if err := json.NewEncoder(os.Stdout).Encode("http://" + listener.Addr().String()); err != nil {
+		panic(err)
+	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return 0
 }

@@ -86,31 +86,34 @@ func (d *director) follow(t *testing.T, w *worker) {
 			return
 		}
 		m, server := d.decide(t, w, n)
-		switch m {
-		case mishapStop:
-			w.stop(t)
-		case mishapKill:
-			d.replace(t, server)
-		case mishapCut:
-			d.cut(t)
-		case mishapDie:
-			d.bury(t, w)
+		if !m.during && d.happens(t, m, w, server) {
 			return
 		}
 		w.tell(leave{d.address(server)})
-		switch m {
-		case mishapKillDuring:
+		if m.during {
 			d.pause()
-			d.replace(t, server)
-		case mishapCutDuring:
-			d.pause()
-			d.cut(t)
-		case mishapDieDuring:
-			d.pause()
-			d.bury(t, w)
-			return
+			if d.happens(t, m, w, server) {
+				return
+			}
 		}
 	}
+}
+
+// happens lets a mishap happen to a runner or to its server. It reports whether that
+// was the end of the runner.
+func (d *director) happens(t *testing.T, m mishap, w *worker, server int) bool {
+	switch m.what {
+	case mishapStop:
+		w.stop(t)
+	case mishapKill:
+		d.replace(t, server)
+	case mishapCut:
+		d.cut(t)
+	case mishapDie:
+		d.bury(t, w)
+		return true
+	}
+	return false
 }
 
 // bury kills a runner, starts another, and ends the turn that it leaves, as a
@@ -148,13 +151,13 @@ func (d *director) decide(t *testing.T, w *worker, n notice) (m mishap, server i
 	}
 	server = d.random.IntN(len(d.servers))
 	if d.random.IntN(2) > 0 {
-		return mishapNone, server
+		return mishap{}, server
 	}
 	m = d.take(point{n.Step, n.After}, server)
-	if m == mishapStop && w.holds {
+	if m.what == mishapStop && w.holds {
 		w.late = true
 	}
-	if m == mishapKill || m == mishapKillDuring {
+	if m.what == mishapKill {
 		d.down[server] = true
 	}
 	return m, server

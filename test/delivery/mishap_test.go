@@ -1,17 +1,19 @@
 package delivery_test
 
-// mishap is what happens at a moment of a runner.
-type mishap int
+import "slices"
 
+// mishap is what happens at a moment of a runner; the zero one is none.
+type mishap struct {
+	what   string
+	during bool // while it makes the step, not before
+}
+
+// What happens.
 const (
-	mishapNone       mishap = iota
-	mishapStop              // the runner is stopped until its lease has ended
-	mishapKill              // the server is killed now
-	mishapKillDuring        // it is killed while it works on the step
-	mishapCut               // the servers' connections to the database are cut now
-	mishapCutDuring         // they are cut during the step
-	mishapDie               // the runner is killed now, and another is started
-	mishapDieDuring         // it is killed during the step
+	mishapStop = "stop" // the runner is stopped until its lease has ended
+	mishapKill = "kill" // the server is killed, and another is started
+	mishapCut  = "cut"  // the servers' connections to the database are cut
+	mishapDie  = "die"  // the runner is killed, and another is started
 )
 
 // point is a moment of a runner: before or after a step.
@@ -36,17 +38,17 @@ func (p point) reserved() bool {
 
 // plan puts every mishap that the database allows to every point, so many times.
 func (d *director) plan(rounds uint64) {
-	before := []mishap{mishapStop, mishapKill, mishapKillDuring, mishapDie, mishapDieDuring}
-	after := []mishap{mishapStop, mishapKill, mishapDie}
+	now := []mishap{{what: mishapStop}, {what: mishapKill}, {what: mishapDie}}
+	during := []mishap{{mishapKill, true}, {mishapDie, true}}
 	if !d.embedded() {
-		before, after = append(before, mishapCut, mishapCutDuring), append(after, mishapCut)
+		now, during = append(now, mishap{what: mishapCut}), append(during, mishap{mishapCut, true})
 	}
 	for range rounds {
 		for _, step := range steps {
-			for at, some := range map[point][]mishap{{step, false}: before, {step, true}: after} {
+			for at, some := range map[point][]mishap{{step, false}: slices.Concat(now, during), {step, true}: now} {
 				d.todo[at] = append(d.todo[at], some...)
 				if at.reserved() { // which is what stopping is about
-					d.todo[at] = append(d.todo[at], mishapStop, mishapStop)
+					d.todo[at] = append(d.todo[at], mishap{what: mishapStop}, mishap{what: mishapStop})
 				}
 			}
 		}
@@ -66,12 +68,12 @@ func (d *director) plan(rounds uint64) {
 // is killed later.
 func (d *director) take(at point, server int) mishap {
 	for i, m := range d.todo[at] {
-		if (m == mishapKill || m == mishapKillDuring) && d.down[server] {
+		if m.what == mishapKill && d.down[server] {
 			continue
 		}
 		d.todo[at] = append(d.todo[at][:i:i], d.todo[at][i+1:]...)
 		d.left--
 		return m
 	}
-	return mishapNone
+	return mishap{}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -120,9 +121,7 @@ func (r *runner) call(n notice, method, path string, body map[string]any) (statu
 // withToken is a call about the delivery that is held.
 func (r *runner) withToken(n notice, more map[string]any) (int, process.Object) {
 	body := map[string]any{"token": r.held.token}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	return r.call(n, http.MethodPost, "/v1/deliveries/"+r.held.id+"/"+n.Step, body)
 }
 
@@ -165,8 +164,8 @@ func (r *runner) lost() bool {
 }
 
 // attempt reports whether to speak to the agent. Where the answer was lost, it asks
-// again: that its own attempt happened is no leave to speak, for another process may
-// have taken over since; but it is certain that nothing was sent.
+// again. That its first call counted is no leave to speak; but it is certain that nothing
+// was sent.
 func (r *runner) attempt() bool {
 	for {
 		switch status, answer := r.withToken(notice{Step: stepAttempt}, nil); {
