@@ -80,7 +80,7 @@ func newCrew(t *testing.T, client *process.Client, seed uint64) *crew {
 	for range tasks {
 		scene := client.NewScene(t)
 		c.scenes = append(c.scenes, scene)
-		for _, newJob := range []func(*testing.T, *process.Scene, *rand.Rand) job{newUser, newRunner, newAgent, newDelegator} {
+		for _, newJob := range []func(*testing.T, *process.Scene, *rand.Rand) job{newRunner, newUser, newAgent, newDelegator} {
 			random := rand.New(rand.NewPCG(seed, uint64(len(c.workers)+1)))
 			c.workers = append(c.workers, &worker{job: newJob(t, scene, random), scene: scene, done: map[string]int{}})
 		}
