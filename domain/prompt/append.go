@@ -52,7 +52,7 @@ func (s *Service) Append(ctx context.Context, a Addition) (after Queue, replayed
 		if err != nil {
 			return nil, err
 		}
-		if err := checkActive(ses); err != nil {
+		if err := ses.RequireActive(); err != nil {
 			return nil, err
 		}
 		if err := s.fold(ctx, tx, a, &ses, &q); err != nil {

@@ -118,7 +118,7 @@ func checkState(r Request, s session.Session, unfinished int64) error {
 	default:
 		return nil
 	}
-	return &session.UnavailableError{SessionID: s.ID, State: s.State, Reason: reason}
+	return s.Unavailable(reason)
 }
 
 // pick returns the comments that the request names, all of the current plan and in

@@ -43,7 +43,7 @@ func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSe
 		if err != nil {
 			return nil, err
 		}
-		if err := checkActive(ses); err != nil || ses.State == session.StateRunning {
+		if err := ses.RequireActive(); err != nil || ses.State == session.StateRunning {
 			return nil, err
 		}
 		now, err := tx.Now(ctx)

@@ -97,7 +97,7 @@ func (s *Service) requeue(ctx context.Context, tx Tx, t task.Task, d *Delivery) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkActive(ses); err != nil {
+	if err := ses.RequireActive(); err != nil {
 		return nil, err
 	}
 	owed, err := tx.Unfinished(ctx, ses.ID)

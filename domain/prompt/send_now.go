@@ -100,12 +100,12 @@ func entrySet(ids []string) (map[string]bool, error) {
 
 // checkSession judges whether something can be sent to ses now.
 func (r SendNow) checkSession(ctx context.Context, tx Tx, ses session.Session) error {
-	if err := checkActive(ses); err != nil || r.Interrupt {
+	if err := ses.RequireActive(); err != nil || r.Interrupt {
 		return err
 	}
 	running, err := tx.RunningTurns(ctx, ses.ID)
 	if err == nil && (running > 0 || ses.State == session.StateRunning) {
-		return &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonBusy}
+		return ses.Unavailable(session.ReasonBusy)
 	}
 	return err
 }
