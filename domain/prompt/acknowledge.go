@@ -45,7 +45,7 @@ func (s *Service) Acknowledge(ctx context.Context, taskID, deliveryID string, to
 		if settled, err = d.settle(token, outcome, detail, s.now()); err != nil || !settled {
 			return nil, err
 		}
-		change = &event.Change{Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
+		change = queueChange(d.SessionID)
 		if outcome != OutcomeSucceeded {
 			if change.Task, err = failTurn(ctx, tx, d, s.now()); err != nil {
 				return nil, err

@@ -188,6 +188,7 @@ func (s *Service) giveUp(ctx context.Context, tx Tx, d Delivery) (*event.Change,
 	if err != nil {
 		return nil, err
 	}
-	change := &event.Change{Task: ended, Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
+	change := queueChange(d.SessionID)
+	change.Task = ended
 	return change, updateWhole(ctx, tx, d, StateAttempted)
 }

@@ -105,13 +105,3 @@ func (s *Service) takeBack(ctx context.Context, tx Tx, reserved *Delivery) error
 	reserved.unreserve(s.now())
 	return tx.UpdateDelivery(ctx, *reserved, StateReserved)
 }
-
-// queueChanged counts a change of the queue of ses and says what to tell (DL-11).
-func (s *Service) queueChanged(ctx context.Context, tx Tx, ses session.Session) (*event.Change, error) {
-	ses.QueueRevision++
-	ses.UpdatedAt = s.now()
-	if err := tx.SaveSession(ctx, ses); err != nil {
-		return nil, err
-	}
-	return &event.Change{Sessions: []event.SessionChange{{SessionID: ses.ID, Queue: true}}}, nil
-}

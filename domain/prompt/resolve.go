@@ -57,7 +57,7 @@ func (s *Service) Resolve(ctx context.Context, taskID, deliveryID string, r Reso
 			change, err = s.requeue(ctx, tx, t, &d)
 		default:
 			d.deliver(s.now())
-			change = &event.Change{Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
+			change = queueChange(d.SessionID)
 		}
 		if err != nil {
 			return nil, err

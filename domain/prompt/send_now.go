@@ -12,9 +12,6 @@ import (
 	"gatehouse/domain/task"
 )
 
-// ErrSendNowConflict says that a runner holds what is to be sent.
-var ErrSendNowConflict = &domain.Error{Kind: domain.KindConflict, Code: "send_now_conflict", Detail: "A runner has a reservation in the way; wait until it is settled or released."}
-
 // SendNow asks for pending entries of a queue to be sent as one, before everything
 // else.
 type SendNow struct {
