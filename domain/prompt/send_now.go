@@ -3,7 +3,6 @@ package prompt
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"gatehouse/domain"
@@ -33,7 +32,7 @@ type SendNow struct {
 // [QueueChangedError], [ErrEntryNotFound], [ErrEntryNotEditable], [ErrQueueEmpty],
 // [TooLargeError].
 func (s *Service) SendNow(ctx context.Context, r SendNow) (Delivery, Token, error) {
-	wanted, err := entrySet(r.EntryIDs)
+	wanted, err := r.selection()
 	if err != nil {
 		return Delivery{}, "", err
 	}
@@ -75,24 +74,18 @@ func (s *Service) SendNow(ctx context.Context, r SendNow) (Delivery, Token, erro
 	return sent, token, nil
 }
 
-// entrySet is the canonical ids of a selection, nil for all.
-func entrySet(ids []string) (map[string]bool, error) {
+// selection is the set of the entries that r names, in canonical form, nil for all.
+func (r SendNow) selection() (map[string]bool, error) {
 	var p domain.Problems
-	var set map[string]bool
-	if ids != nil {
-		set = make(map[string]bool, len(ids))
+	ids := checkIDs(&p, "/body/entry_ids", r.EntryIDs)
+	if r.EntryIDs == nil || p.Err() != nil {
+		return nil, p.Err()
 	}
-	for i, raw := range ids {
-		id, ok := domain.ParseID(raw)
-		switch at := "/body/entry_ids/" + strconv.Itoa(i); {
-		case !ok:
-			p.Add(at, domain.ProblemFormat, "must be a UUID")
-		case set[id]:
-			p.Add(at, domain.ProblemDuplicate, "must not be named twice")
-		}
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
 		set[id] = true
 	}
-	return set, p.Err()
+	return set, nil
 }
 
 // checkSession judges whether something can be sent to ses now.
