@@ -166,14 +166,14 @@ func (s *Service) recovered(from State) {
 	s.observer.Delivered(OutcomeUnknown)
 }
 
-// expire puts d, which is reserved, back to its place.
+// expire puts d, which is reserved, back to its place, and counts that as a change of
+// the queue.
 func (s *Service) expire(ctx context.Context, tx Tx, d Delivery) (*event.Change, error) {
 	ses, err := tx.LockSession(ctx, d.TaskID, d.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	d.unreserve(s.now())
-	if err := tx.UpdateDelivery(ctx, d, StateReserved); err != nil {
+	if err := takeBack(ctx, tx, &d, s.now()); err != nil {
 		return nil, err
 	}
 	return s.queueChanged(ctx, tx, ses)

@@ -94,14 +94,14 @@ func (s *Service) head(ctx context.Context, tx Tx, ses session.Session, now time
 		return nil, nil //nolint:nilnil // nothing to hand out is no failure
 	}
 	if reserved != nil {
-		err = s.takeBack(ctx, tx, reserved)
+		err = takeBack(ctx, tx, reserved, s.now())
 	}
 	return d, err
 }
 
-// takeBack puts a delivery whose lease is over back to its place, a combination as
-// the one it is (DL-4).
-func (s *Service) takeBack(ctx context.Context, tx Tx, reserved *Delivery) error {
-	reserved.unreserve(s.now())
+// takeBack puts a reserved delivery back to its place, a combination as the one it is
+// (DL-4).
+func takeBack(ctx context.Context, tx Tx, reserved *Delivery, at time.Time) error {
+	reserved.unreserve(at)
 	return tx.UpdateDelivery(ctx, *reserved, StateReserved)
 }

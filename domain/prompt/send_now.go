@@ -140,7 +140,7 @@ func (r SendNow) pick(wanted map[string]bool, q Queue, now time.Time) ([]*Delive
 func (s *Service) writeCombination(ctx context.Context, tx Tx, q Queue, sources []*Delivery, made Delivery, now time.Time) error {
 	for i := range q.Entries {
 		if d := &q.Entries[i]; d.State == StateReserved && !d.leased(now) {
-			if err := s.takeBack(ctx, tx, d); err != nil {
+			if err := takeBack(ctx, tx, d, s.now()); err != nil {
 				return err
 			}
 		}
