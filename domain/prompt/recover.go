@@ -11,10 +11,6 @@ import (
 	"gatehouse/domain/task"
 )
 
-// DefaultAcknowledgeTimeout is how long a runner may take to acknowledge what it
-// attempted, unless set (DL-3).
-const DefaultAcknowledgeTimeout = time.Hour
-
 const (
 	overdueBatch    = 100              // deliveries per look
 	overduePatience = 10 * time.Second // with one of them, which may be of a task that is locked
@@ -81,7 +77,7 @@ func (f *failures) add(taskID string, err error) {
 // grace is how long after its time, see [Overdue], a delivery is overdue.
 func (s *Service) grace(state State) time.Duration {
 	if state == StateAttempted {
-		return s.overdue
+		return s.acknowledgeTimeout
 	}
 	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/prompt"
@@ -203,7 +204,7 @@ var wakes = map[string]wake{
 		w.acknowledge(t, w.reservation, prompt.OutcomeUnknown)
 	}},
 	"recovery gives an attempt up": {runningTurn, func(t *testing.T, w *awaitWorld) {
-		w.attemptedLongAgo(t, w.reservation, prompt.DefaultAcknowledgeTimeout)
+		w.attemptedLongAgo(t, w.reservation, domain.DefaultAcknowledgeTimeout)
 		w.recover(t)
 	}},
 	"recovery takes a lease back": {func(t *testing.T, w *awaitWorld) {

@@ -146,7 +146,7 @@ func recoversNothing(t *testing.T, w *promptWorld) {
 	c := w.counted()
 	w.enqueue(t, "q1")
 	w.enqueue(t, "q2")
-	w.attemptedLongAgo(t, w.pass(t), prompt.DefaultAcknowledgeTimeout-time.Minute)
+	w.attemptedLongAgo(t, w.pass(t), domain.DefaultAcknowledgeTimeout-time.Minute)
 	w.setState(t, w.sessionID, session.StateIdle)
 	w.reserve(t)
 	other := newPromptWorld(t, w.world)
@@ -221,7 +221,7 @@ func recoversAttempt(t *testing.T, w *promptWorld) {
 	c := w.counted()
 	w.admit(t, w.request("c1"))
 	r := w.pass(t)
-	w.attemptedLongAgo(t, r, prompt.DefaultAcknowledgeTimeout)
+	w.attemptedLongAgo(t, r, domain.DefaultAcknowledgeTimeout)
 	w.recover(t)
 	w.wantNotices(t, event.Change{Task: true, Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true}}})
 	s := w.state(t)
@@ -249,7 +249,7 @@ func recoversEndedTurn(t *testing.T, w *promptWorld) {
 	if _, err := w.sessions.EndTurn(t.Context(), w.taskID, *d.TurnID, session.TurnCompleted); err != nil {
 		t.Fatal(err)
 	}
-	w.attemptedLongAgo(t, r, 2*prompt.DefaultAcknowledgeTimeout)
+	w.attemptedLongAgo(t, r, 2*domain.DefaultAcknowledgeTimeout)
 	w.recover(t)
 	s := w.state(t)
 	if s.Deliveries[0].State != prompt.StateOutcomeUnknown || s.Turns[0].State != session.TurnCompleted {
@@ -290,7 +290,7 @@ func recoversCrash(t *testing.T, w *promptWorld) {
 	if d := s.Deliveries[0]; d.State != prompt.StateAttempted || s.Sessions[0].LastMessageSeq != 1 {
 		t.Errorf("left %+v, session %+v", d, s.Sessions[0])
 	}
-	w.attemptedLongAgo(t, r, prompt.DefaultAcknowledgeTimeout) // the next one too, too late for another try
+	w.attemptedLongAgo(t, r, domain.DefaultAcknowledgeTimeout) // the next one too, too late for another try
 	w.recover(t)
 	w.nothing(t)
 	if s := w.state(t); s.Sessions[0].LastMessageSeq != 1 || len(s.Turns) != 1 {

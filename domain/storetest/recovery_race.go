@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -72,7 +73,7 @@ func RecoveryOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
 		w.sessionID = w.session(w.taskID, session.KindMain, nil).ID
 		w.admit(t, w.request(clientID(i)))
 		if i%3 == 0 {
-			w.attemptedLongAgo(t, w.pass(t), prompt.DefaultAcknowledgeTimeout)
+			w.attemptedLongAgo(t, w.pass(t), domain.DefaultAcknowledgeTimeout)
 			continue
 		}
 		w.expire(t, w.reserve(t))
