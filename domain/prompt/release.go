@@ -12,7 +12,8 @@ import (
 
 // Release gives a reservation back before the boundary: the delivery is pending
 // again, in its place. A combination is dissolved: it is discarded, and every source is
-// pending in the place it had (DL-8). reason is the runner's, for people to read; it may be nil.
+// pending in the place it had (DL-8). reason is the runner's, for people to read, at
+// most 64 KiB; it may be nil.
 //
 // Errors: [domain.ValidationError], [ErrDeliveryNotFound], [ErrLeaseLost],
 // [ErrAttempted] (DL-2).
