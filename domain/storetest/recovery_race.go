@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"gatehouse/domain"
-	"gatehouse/domain/event"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 )
@@ -64,9 +63,7 @@ func RecoveryOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
 	a, b := open(t)
 	w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
 	c := w.counted()
-	w.elsewhere = prompt.NewService(prompt.Config{
-		Store: b.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil), Observer: c,
-	})
+	w.elsewhere = w.serving(prompt.Config{Store: b.Prompts(), Observer: c})
 	const sessions = 12
 	expired, given := 0, make(chan prompt.Reservation, sessions)
 	for i := range sessions {
