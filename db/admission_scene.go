@@ -18,11 +18,10 @@ const (
 	// Replay is decided before every look at session and comments (AD-7).
 	priorSQL = `SELECT delivery_id FROM admissions WHERE task_id = $1 AND client_id = $2`
 
-	// The states are those of the partial index, spelled as it spells them.
 	lockSessionSQL = `SELECT s.id, s.task_id, s.state, s.incarnation_id, s.last_message_seq, s.last_position,
   s.queue_revision, s.messages_seq,
   (SELECT count(*) FROM deliveries AS d
-   WHERE d.session_id = s.id AND d.state IN ('pending', 'reserved', 'combined'))
+   WHERE d.session_id = s.id AND ` + unfinishedSQL + `)
 FROM task_sessions AS s WHERE s.id = $1 AND s.task_id = $2`
 
 	// Only for the primary guard, which tells what the primary session is (AD-4).

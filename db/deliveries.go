@@ -20,6 +20,10 @@ type deliveryRow struct {
 
 func (r deliveryRow) delivery() prompt.Delivery { return r.Delivery }
 
+// unfinishedSQL selects the deliveries d that are owed, see [prompt.State.Unfinished].
+// It is spelled as the partial indexes spell it, or SQLite would not use them.
+const unfinishedSQL = "d.state IN ('pending', 'reserved', 'combined')"
+
 // promptTx is a transaction with what the steps of a delivery do in it.
 type promptTx struct{ *tx }
 
@@ -64,14 +68,14 @@ func (t promptTx) Delivery(ctx context.Context, taskID, id string) (prompt.Deliv
 }
 
 // Next implements prompt.Tx. Both look-ups are one entry of a partial index, however
-// much is owed to the session or to others (QU-7). The states of the second are
-// spelled as the index spells them, or SQLite would not use it.
+// much is owed to the session or to others (QU-7). The second one is asked for all
+// that is owed too, because that is what its index holds.
 func (t promptTx) Next(ctx context.Context, sessionID string) (reserved, pending *prompt.Delivery, err error) {
 	reserved, err = t.first(ctx, "session_id = ? AND state = 'reserved'", sessionID)
 	if err != nil {
 		return nil, nil, err
 	}
-	pending, err = t.first(ctx, "session_id = ? AND state IN ('pending', 'reserved', 'combined') AND state = 'pending'", sessionID)
+	pending, err = t.first(ctx, "session_id = ? AND "+unfinishedSQL+" AND state = 'pending'", sessionID)
 	return reserved, pending, err
 }
 

@@ -82,9 +82,9 @@ func (s promptStore) Backlog(ctx context.Context) (prompt.Backlog, error) {
 		Now        time.Time
 	}
 	err := s.read(ctx, func(ctx context.Context, q querier) error {
-		return q.NewSelect().Table("deliveries").
+		return q.NewSelect().TableExpr("deliveries AS d").
 			ColumnExpr("count(*) AS unfinished, min(CASE WHEN state = 'pending' THEN created_at END) AS oldest, ? AS now", s.dialect.now()).
-			Where("state IN ('pending', 'reserved', 'combined')").Scan(ctx, &row)
+			Where(unfinishedSQL).Scan(ctx, &row)
 	})
 	b := prompt.Backlog{Unfinished: row.Unfinished}
 	if !row.Oldest.IsZero() {

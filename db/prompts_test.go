@@ -22,12 +22,7 @@ func TestPromptFaults(t *testing.T) {
 
 // AD-7, DL-1, DL-2: two processes on one database.
 func TestPromptsOfTwoProcesses(t *testing.T) {
-	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
-		storetest.PromptsOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
-			url := newURL(tb)
-			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
-		})
-	})
+	ofTwo(t, storetest.PromptsOfTwo)
 }
 
 // DL-3: on both databases, also where something fails.
@@ -49,30 +44,15 @@ func TestRecoveryFaults(t *testing.T) {
 
 // DL-3: two processes on one database.
 func TestRecoveryOfTwoProcesses(t *testing.T) {
-	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
-		storetest.RecoveryOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
-			url := newURL(tb)
-			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
-		})
-	})
+	ofTwo(t, storetest.RecoveryOfTwo)
 }
 
 // AD-10: the same for attachments.
 func TestAttachmentsOfTwoProcesses(t *testing.T) {
-	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
-		storetest.AttachmentsOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
-			url := newURL(tb)
-			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
-		})
-	})
+	ofTwo(t, storetest.AttachmentsOfTwo)
 }
 
 // AD-7, AD-9: the same for Run.
 func TestRunsOfTwoProcesses(t *testing.T) {
-	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
-		storetest.RunsOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
-			url := newURL(tb)
-			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
-		})
-	})
+	ofTwo(t, storetest.RunsOfTwo)
 }

@@ -30,11 +30,10 @@ func (s promptStore) Queue(ctx context.Context, taskID, sessionID string) (q pro
 	return q, err
 }
 
-// unfinished reads what a session is owed, in order. The states are spelled as the
-// partial index spells them, or SQLite would not use it.
+// unfinished reads what a session is owed, in order.
 func unfinished(ctx context.Context, q querier, sessionID string) ([]prompt.Delivery, error) {
 	rows, err := all[deliveryRow](ctx, q, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("session_id = ? AND state IN ('pending', 'reserved', 'combined')", sessionID).Order("position")
+		return q.Where("session_id = ? AND "+unfinishedSQL, sessionID).Order("position")
 	})
 	return each(rows, deliveryRow.delivery), err
 }

@@ -7,9 +7,7 @@ import (
 	"gatehouse/domain/prompt"
 )
 
-// routeSQL spells the states as the partial index does.
-const routeSQL = `SELECT s.id, s.state,
-  EXISTS (SELECT 1 FROM deliveries AS d WHERE d.session_id = s.id AND d.state IN ('pending', 'reserved', 'combined'))
+const routeSQL = `SELECT s.id, s.state, EXISTS (SELECT 1 FROM deliveries AS d WHERE d.session_id = s.id AND ` + unfinishedSQL + `)
 FROM tasks AS t JOIN task_sessions AS s ON s.id = t.primary_session_id
 WHERE t.id = $1`
 

@@ -31,12 +31,18 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// PC-12: two processes on one database. Nothing but the database is between them.
-func TestPlansOfTwoProcesses(t *testing.T) {
+// ofTwo runs a suite on two stores of one database, as two processes have them: nothing
+// but the database is between them.
+func ofTwo(t *testing.T, suite func(t *testing.T, open func(tb testing.TB) (a, b storetest.Store))) {
 	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
-		storetest.PlansOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
+		suite(t, func(tb testing.TB) (a, b storetest.Store) {
 			url := newURL(tb)
 			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
 		})
 	})
+}
+
+// PC-12: two processes on one database.
+func TestPlansOfTwoProcesses(t *testing.T) {
+	ofTwo(t, storetest.PlansOfTwo)
 }

@@ -42,6 +42,8 @@ const (
 	DefaultCapacity    = 100       // deliveries a session may be owed, unless set (AD-5)
 )
 
-// DefaultAttachmentExpiry is how long a staged attachment that no prompt takes stays,
-// unless set (AD-10).
-const DefaultAttachmentExpiry = 24 * time.Hour
+// Times that hold unless set.
+const (
+	DefaultAttachmentExpiry   = 24 * time.Hour // that a staged attachment stays which no prompt takes (AD-10)
+	DefaultAcknowledgeTimeout = time.Hour      // that a runner has to acknowledge what it attempted (DL-3)
+)

@@ -23,13 +23,11 @@ func attachedBody(a prompt.Attached) gen.DeliveryAttachment {
 	return gen.DeliveryAttachment{ID: a.ID, Name: a.Name, MediaType: a.MediaType, Bytes: a.Bytes}
 }
 
-// attachmentIn is the id of an attachment in a path, in stored form.
-func attachmentIn(escaped string) (string, error) {
-	id, ok := pathID(escaped)
-	if !ok {
-		return "", prompt.ErrAttachmentNotFound
-	}
-	return id, nil
+// attachmentOf is the id of the attachment in a path, in stored form. What is no id is
+// that of nothing.
+func attachmentOf(escaped string) string {
+	id, _ := pathID(escaped)
+	return id
 }
 
 // CreateAttachment implements POST /v1/tasks/{task_id}/attachments.
@@ -65,11 +63,7 @@ func (a *API) ListAttachments(ctx context.Context, r gen.ListAttachmentsRequestO
 
 // GetAttachment implements GET /v1/tasks/{task_id}/attachments/{attachment_id}.
 func (a *API) GetAttachment(ctx context.Context, r gen.GetAttachmentRequestObject) (gen.GetAttachmentResponseObject, error) {
-	id, err := attachmentIn(r.AttachmentID)
-	if err != nil {
-		return nil, err
-	}
-	found, content, err := a.Prompts.AttachmentContent(ctx, taskOf(ctx), id)
+	found, content, err := a.Prompts.AttachmentContent(ctx, taskOf(ctx), attachmentOf(r.AttachmentID))
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +82,7 @@ func (a *API) GetAttachment(ctx context.Context, r gen.GetAttachmentRequestObjec
 
 // DeleteAttachment implements DELETE /v1/tasks/{task_id}/attachments/{attachment_id}.
 func (a *API) DeleteAttachment(ctx context.Context, r gen.DeleteAttachmentRequestObject) (gen.DeleteAttachmentResponseObject, error) {
-	id, err := attachmentIn(r.AttachmentID)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.Prompts.DeleteAttachment(ctx, taskOf(ctx), id); err != nil {
+	if err := a.Prompts.DeleteAttachment(ctx, taskOf(ctx), attachmentOf(r.AttachmentID)); err != nil {
 		return nil, err
 	}
 	return gen.DeleteAttachment204Response{}, nil

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
@@ -151,22 +149,6 @@ func firstStart(ctx context.Context, a *access.Service, env environment) error {
 	return nil
 }
 
-func newRegistry(store *db.Store) (*prometheus.Registry, error) {
-	registry := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
-		if err := registry.Register(c); err != nil {
-			return nil, fmt.Errorf("metrics: %w", err)
-		}
-	}
-	if err := store.Register(registry); err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
-	}
-	return registry, nil
-}
-
 func newEdge(s services, env environment, log *slog.Logger, registry *prometheus.Registry, ready *readiness) (http.Handler, error) {
 	contract, err := gen.GetSpec()
 	if err != nil {
@@ -224,30 +206,4 @@ func limits(cfg config.Settings) map[string]int64 {
 		"attachment_expiry_seconds":   int64(cfg.AttachmentExpiry / time.Second),
 		"acknowledge_timeout_seconds": int64(cfg.AcknowledgeTimeout / time.Second),
 	}
-}
-
-// readiness is that of the store and of recovery, until the server is told to end
-// (OP-14).
-type readiness struct {
-	store    *db.Store
-	recovery *recovery
-	stopping atomic.Bool
-}
-
-// Ready implements handlers.Readiness.
-func (r *readiness) Ready(ctx context.Context) error {
-	if r.stopping.Load() {
-		return fmt.Errorf("stopping: %w", domain.ErrUnavailable)
-	}
-	if err := r.recovery.alive(); err != nil {
-		return err
-	}
-	return r.store.Ready(ctx)
-}
-
-// onlyMetrics answers on a listener of its own, and knows no other path (OP-8).
-func onlyMetrics(registry *prometheus.Registry) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", handlers.MetricsHandler(registry))
-	return mux
 }

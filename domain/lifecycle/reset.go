@@ -56,12 +56,8 @@ func (s *Service) ResetSession(ctx context.Context, taskID, id string, expected 
 
 // checkReset judges whether a session can start over, and is the expected one.
 func checkReset(s session.Session, expected *string) error {
-	switch {
-	case s.State.Terminal():
-		return &session.UnavailableError{SessionID: s.ID, State: s.State, Reason: session.ReasonTerminal}
-	case expected != nil && *expected != s.IncarnationID:
-		return session.ErrReplaced
-	default:
-		return nil
+	if err := s.RequireActive(); err != nil {
+		return err
 	}
+	return s.RequireIncarnation(expected)
 }

@@ -19,8 +19,8 @@ type Abandoner interface {
 // attempted is discarded, and of what was nobody can tell any more what became of
 // it. A reservation is worth nothing from then on; who attempted can still settle. The
 // sources of a combination are owed like it, and given up like it. The receipts stay
-// readable. The transaction holds the locks of task and
-// session. It returns how many there were.
+// readable. The transaction holds the locks of task and session. It returns how many
+// there were.
 func Abandon(ctx context.Context, tx Abandoner, taskID, sessionID string, at time.Time) (int, error) {
 	owed, err := tx.Owed(ctx, taskID, sessionID)
 	if err != nil {

@@ -20,7 +20,8 @@ var Outcomes = []Outcome{OutcomeSucceeded, OutcomeFailed, OutcomeUnknown}
 // old, for whoever attempted it. After success its turn goes on until it is ended;
 // after failure, or when nobody can tell, the turn ends failed. A delivery that is
 // settled already stays as it is and is answered as it stands: the first word
-// counts. The sources of a combination are settled with it (DL-8). detail is the runner's, for people to read; it may be nil.
+// counts. The sources of a combination are settled with it (DL-8). detail is the
+// runner's, for people to read, at most 64 KiB; it may be nil.
 //
 // Errors: [domain.ValidationError], [ErrDeliveryNotFound], [ErrLeaseLost] for a
 // token that is not the one of the attempt, or whose lease ended before there was one,
@@ -45,7 +46,7 @@ func (s *Service) Acknowledge(ctx context.Context, taskID, deliveryID string, to
 		if settled, err = d.settle(token, outcome, detail, s.now()); err != nil || !settled {
 			return nil, err
 		}
-		change = &event.Change{Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
+		change = queueChange(d.SessionID)
 		if outcome != OutcomeSucceeded {
 			if change.Task, err = failTurn(ctx, tx, d, s.now()); err != nil {
 				return nil, err

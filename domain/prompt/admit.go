@@ -125,7 +125,5 @@ func replay(sc Scene) (Admitted, event.Notice) {
 		Replayed:           true,
 		RequestedSessionID: sc.Prior.Admission.RequestedSessionID,
 	}
-	return a, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: event.Change{
-		Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}},
-	}}
+	return a, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: *queueChange(d.SessionID)}
 }

@@ -17,20 +17,11 @@ func (s *Service) AdmitQueued(ctx context.Context, r Request) (Admitted, error) 
 // checkQueued judges whether the session takes a queued prompt: it is active, still
 // the one that the caller means, and owed less than it may be (AD-5).
 func checkQueued(r Request, s session.Session, unfinished, capacity int64) error {
-	if err := checkActive(s); err != nil {
+	if err := s.RequireActive(); err != nil {
 		return err
 	}
-	if r.IncarnationID != nil && *r.IncarnationID != s.IncarnationID {
-		return session.ErrReplaced
+	if err := s.RequireIncarnation(r.IncarnationID); err != nil {
+		return err
 	}
 	return checkCapacity(unfinished, capacity)
-}
-
-// checkActive is a [session.UnavailableError] for a terminal session: nothing more
-// can be owed to it.
-func checkActive(s session.Session) error {
-	if s.State.Terminal() {
-		return &session.UnavailableError{SessionID: s.ID, State: s.State, Reason: session.ReasonTerminal}
-	}
-	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
-	"gatehouse/domain/plan"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
@@ -52,7 +51,7 @@ func (s *Service) Append(ctx context.Context, a Addition) (after Queue, replayed
 		if err != nil {
 			return nil, err
 		}
-		if err := checkActive(ses); err != nil {
+		if err := ses.RequireActive(); err != nil {
 			return nil, err
 		}
 		if err := s.fold(ctx, tx, a, &ses, &q); err != nil {
@@ -118,25 +117,10 @@ func (d Delivery) takes(a Addition) bool {
 
 func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// delivery is a as an entry of its own, at the last position of ses.
-func (a Addition) delivery(ses session.Session, now time.Time) Delivery {
-	return Delivery{
-		ID:              domain.NewID(),
-		TaskID:          ses.TaskID,
-		SessionID:       ses.ID,
-		IncarnationID:   ses.IncarnationID,
-		Kind:            KindQueued,
-		State:           StatePending,
-		Position:        ses.LastPosition,
-		Content:         a.Content,
-		PlanMode:        a.PlanMode,
-		Model:           a.Model,
-		Attachments:     []Attached{},
-		PlanCommentRefs: []plan.Ref{},
-		Metadata:        encode(map[string]any{"plan_comment_refs": []plan.Ref{}}),
-		Version:         1,
-		PendingAt:       now,
-		CreatedAt:       now,
-		UpdatedAt:       now,
-	}
+// delivery is a as an entry of its own, at the last position of s.
+func (a Addition) delivery(s session.Session, now time.Time) Delivery {
+	d := newDelivery(s, KindQueued, s.LastPosition, now)
+	d.Content, d.PlanMode, d.Model = a.Content, a.PlanMode, a.Model
+	d.Metadata = serviceMetadata(d.PlanCommentRefs)
+	return d
 }

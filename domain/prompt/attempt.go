@@ -43,8 +43,8 @@ func (s *Service) Attempt(ctx context.Context, taskID, deliveryID string, token 
 		if err := d.checkReserved(token, now); err != nil {
 			return nil, err
 		}
-		if ses.State.Terminal() {
-			return nil, &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonTerminal}
+		if err := ses.RequireActive(); err != nil {
+			return nil, err
 		}
 		return begin(ctx, tx, &d, ses, turnID, s.now())
 	})

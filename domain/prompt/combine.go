@@ -35,25 +35,10 @@ func combine(sources []*Delivery, s session.Session, lowest int64, now time.Time
 		return Delivery{}, err
 	}
 	oldest := sources[0]
-	return Delivery{
-		ID:              domain.NewID(),
-		TaskID:          s.TaskID,
-		SessionID:       s.ID,
-		IncarnationID:   s.IncarnationID,
-		Kind:            KindCombined,
-		State:           StatePending,
-		Position:        lowest - 1,
-		Content:         text,
-		PlanMode:        oldest.PlanMode,
-		Model:           oldest.Model,
-		Attachments:     attachments,
-		PlanCommentRefs: refs,
-		Metadata:        combinedMetadata(refs),
-		Version:         1,
-		PendingAt:       now,
-		CreatedAt:       now,
-		UpdatedAt:       now,
-	}, nil
+	d := newDelivery(s, KindCombined, lowest-1, now)
+	d.Content, d.PlanMode, d.Model = text, oldest.PlanMode, oldest.Model
+	d.Attachments, d.PlanCommentRefs, d.Metadata = attachments, refs, serviceMetadata(refs)
+	return d, nil
 }
 
 // union is a with what b has and a has not, in order.

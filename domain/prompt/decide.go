@@ -3,7 +3,6 @@ package prompt
 import (
 	"time"
 
-	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/session"
@@ -118,7 +117,7 @@ func checkState(r Request, s session.Session, unfinished int64) error {
 	default:
 		return nil
 	}
-	return &session.UnavailableError{SessionID: s.ID, State: s.State, Reason: reason}
+	return s.Unavailable(reason)
 }
 
 // pick returns the comments that the request names, all of the current plan and in
@@ -143,31 +142,15 @@ func accept(r Request, sc Scene, comments []plan.Comment, text string, attached 
 	s.QueueSeq = seq
 	s.UpdatedAt = now
 	a := Acceptance{Consumed: comments}
-	a.Delivery = Delivery{
-		ID:              domain.NewID(),
-		TaskID:          r.TaskID,
-		SessionID:       s.ID,
-		IncarnationID:   s.IncarnationID,
-		Kind:            r.Kind,
-		ClientID:        &r.ClientID,
-		State:           StatePending,
-		Position:        s.LastPosition,
-		Content:         text,
-		PlanMode:        r.PlanMode,
-		Model:           r.Model,
-		Attachments:     attached,
-		PlanCommentRefs: r.Refs,
-		Metadata:        r.ownMetadata(),
-		Version:         1,
-		PendingAt:       now,
-		CreatedAt:       now,
-		UpdatedAt:       now,
-	}
+	d := newDelivery(s, r.Kind, s.LastPosition, now)
+	d.ClientID = &r.ClientID
+	d.Content, d.PlanMode, d.Model = text, r.PlanMode, r.Model
+	d.Attachments, d.PlanCommentRefs, d.Metadata = attached, r.Refs, r.ownMetadata()
 	if r.Kind == KindDirect {
-		a.Message = a.Delivery.transcribe(&s, now)
+		a.Message = d.transcribe(&s, now)
 		s.MessagesSeq = seq
 	}
-	a.Session = s
+	a.Delivery, a.Session = d, s
 	a.Admission = Admission{
 		TaskID:              r.TaskID,
 		ClientID:            r.ClientID,

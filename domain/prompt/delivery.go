@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"gatehouse/domain"
 	"gatehouse/domain/plan"
+	"gatehouse/domain/session"
 )
 
 // Kind says how a delivery came to be. The first two are the transports.
@@ -104,6 +106,26 @@ type Delivery struct {
 	DiscardedAt      *time.Time
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
+}
+
+// newDelivery is a pending delivery to s at a position, made at now, that has nothing
+// to send yet.
+func newDelivery(s session.Session, kind Kind, position int64, now time.Time) Delivery {
+	return Delivery{
+		ID:              domain.NewID(),
+		TaskID:          s.TaskID,
+		SessionID:       s.ID,
+		IncarnationID:   s.IncarnationID,
+		Kind:            kind,
+		State:           StatePending,
+		Position:        position,
+		Attachments:     []Attached{},
+		PlanCommentRefs: []plan.Ref{},
+		Version:         1,
+		PendingAt:       now,
+		CreatedAt:       now,
+		UpdatedAt:       now,
+	}
 }
 
 // become moves d to its next state at now and notes the time. A state that may not

@@ -2,6 +2,8 @@ package prompt
 
 import (
 	"errors"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +12,31 @@ import (
 var allStates = []State{
 	StatePending, StateReserved, StateAttempted, StateAcknowledged, StateOutcomeUnknown,
 	StateCancelled, StateDiscarded, StateCombined, StateRequeued,
+}
+
+// The table in the comment of the package is the one of the code.
+func TestTableOfTransitions(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^//\t(\w*) +(\w+) {2,}\S`)
+	told := make(map[State][]State)
+	var from State
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		if m[1] == "state" {
+			continue
+		}
+		if m[1] != "" {
+			from = State(m[1])
+		}
+		told[from] = append(told[from], State(m[2]))
+	}
+	for _, s := range allStates {
+		if want := transitions[s]; !slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(told[s]))) {
+			t.Errorf("from %s to %v, the table has %v", s, want, told[s])
+		}
+	}
 }
 
 // DL-2: from the boundary on no way leads back to where a delivery is handed out.

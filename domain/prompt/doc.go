@@ -33,19 +33,25 @@
 // agent; and acknowledges what became of it. The attempt is the boundary: before
 // it a delivery may be tried again, by anybody; past it never (DL-2).
 //
-//	state            next                                                              by
-//	pending          reserved                                                          reserve
-//	                 cancelled                                                         a person
-//	                 discarded                                                         reset or deletion of the session
-//	                 combined                                                          send now
-//	                 outcome_unknown                                                   first start on a restored backup
-//	reserved         attempted                                                         attempt
-//	                 pending                                                           release, expiry
-//	                 discarded                                                         reset or deletion; release of a combination
-//	                 outcome_unknown                                                   restored backup
-//	attempted        acknowledged, outcome_unknown                                     acknowledge; recovery, reset
-//	outcome_unknown  acknowledged, requeued                                            late acknowledge, resolve
-//	combined         attempted, acknowledged, outcome_unknown, discarded, pending      follows its combination
+//	state            next             by
+//	pending          reserved         reserve
+//	                 cancelled        a person
+//	                 discarded        reset or deletion of the session
+//	                 combined         send now
+//	                 outcome_unknown  first start on a restored backup
+//	reserved         attempted        attempt
+//	                 pending          release, expiry
+//	                 discarded        reset or deletion; release of a combination
+//	                 outcome_unknown  first start on a restored backup
+//	attempted        acknowledged     acknowledge
+//	                 outcome_unknown  acknowledge, recovery; reset or deletion
+//	outcome_unknown  acknowledged     late acknowledge, resolve
+//	                 requeued         resolve
+//	combined         attempted        with its combination
+//	                 acknowledged     likewise
+//	                 outcome_unknown  likewise
+//	                 discarded        likewise
+//	                 pending          release of its combination
 //
 // Acknowledged, cancelled, discarded and requeued are final.
 //

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -41,7 +42,7 @@ func (d Delivery) leased(now time.Time) bool {
 }
 
 // checkReserved judges a step that only the holder of a live reservation may do:
-// attempt and release. Whoever lost it, to time or to another, fails closed with
+// attempt, release and renew. Whoever lost it, to time or to another, fails closed with
 // [ErrLeaseLost] (DL-1); who has attempted the delivery already gets [ErrAttempted]
 // (DL-2).
 func (d Delivery) checkReserved(token Token, now time.Time) error {
@@ -55,6 +56,18 @@ func (d Delivery) checkReserved(token Token, now time.Time) error {
 	default:
 		return nil
 	}
+}
+
+// held returns a delivery that the holder of token has reserved, and the time by which
+// its lease is alive, the database's.
+func held(ctx context.Context, tx Tx, taskID, id string, token Token) (d Delivery, now time.Time, err error) {
+	if d, err = tx.Delivery(ctx, taskID, id); err != nil {
+		return Delivery{}, time.Time{}, err
+	}
+	if now, err = tx.Now(ctx); err != nil {
+		return Delivery{}, time.Time{}, err
+	}
+	return d, now, d.checkReserved(token, now)
 }
 
 // reserve gives d to the holder of token until expires.

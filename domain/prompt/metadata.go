@@ -18,8 +18,8 @@ func (r Request) ownMetadata() json.RawMessage {
 	return encode(members)
 }
 
-// combinedMetadata is the metadata of a combination, which no caller gave any.
-func combinedMetadata(refs []plan.Ref) json.RawMessage {
+// serviceMetadata is the metadata of a delivery to which no caller gave any.
+func serviceMetadata(refs []plan.Ref) json.RawMessage {
 	return encode(map[string]json.RawMessage{"plan_comment_refs": encodeRefs(refs)})
 }
 

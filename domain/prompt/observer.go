@@ -8,8 +8,8 @@ type Observer interface {
 	// code of the [domain.Error] that refused it, or "error".
 	Admitted(transport Kind, outcome string)
 
-	// Delivered is told of every acknowledgement that settled a delivery.
-	// Recovery, which gives a delivery up, counts as one that nobody could tell of.
+	// Delivered is told of every acknowledgement that settled a delivery. Recovery, which
+	// gives a delivery up, counts as one that nobody could tell of.
 	Delivered(outcome Outcome)
 
 	// LeaseLost is told of every call that was answered [ErrLeaseLost] (DL-1).

@@ -64,3 +64,18 @@ func (s *Service) saveQueue(ctx context.Context, tx Tx, t task.Task, ses session
 	q.Seq = t.ChangeSeq + 1
 	return s.queueChanged(ctx, tx, ses)
 }
+
+// queueChanged counts a change of the queue of ses and says what to tell (DL-11).
+func (s *Service) queueChanged(ctx context.Context, tx Tx, ses session.Session) (*event.Change, error) {
+	ses.QueueRevision++
+	ses.UpdatedAt = s.now()
+	if err := tx.SaveSession(ctx, ses); err != nil {
+		return nil, err
+	}
+	return queueChange(ses.ID), nil
+}
+
+// queueChange is that the queue of a session shows something else, or a delivery of it.
+func queueChange(sessionID string) *event.Change {
+	return &event.Change{Sessions: []event.SessionChange{{SessionID: sessionID, Queue: true}}}
+}

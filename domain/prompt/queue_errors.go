@@ -14,6 +14,7 @@ var (
 	ErrEntryNotFound    = &domain.Error{Kind: domain.KindNotFound, Code: "entry_not_found", Detail: "There is no such entry in the queue."}
 	ErrEntryReserved    = &domain.Error{Kind: domain.KindConflict, Code: "entry_reserved", Detail: "A runner has the entry already, or had it."}
 	ErrEntryNotEditable = &domain.Error{Kind: domain.KindConflict, Code: "entry_not_editable", Detail: "Only queued prompts that stand alone can be changed."}
+	ErrSendNowConflict  = &domain.Error{Kind: domain.KindConflict, Code: "send_now_conflict", Detail: "A runner has a reservation in the way; wait until it is settled or released."}
 )
 
 // QueueFullError is [ErrQueueFull] with the sizes (AD-5).

@@ -11,10 +11,6 @@ import (
 	"gatehouse/domain/task"
 )
 
-// DefaultAcknowledgeTimeout is how long a runner may take to acknowledge what it
-// attempted, unless set (DL-3).
-const DefaultAcknowledgeTimeout = time.Hour
-
 const (
 	overdueBatch    = 100              // deliveries per look
 	overduePatience = 10 * time.Second // with one of them, which may be of a task that is locked
@@ -81,7 +77,7 @@ func (f *failures) add(taskID string, err error) {
 // grace is how long after its time, see [Overdue], a delivery is overdue.
 func (s *Service) grace(state State) time.Duration {
 	if state == StateAttempted {
-		return s.overdue
+		return s.acknowledgeTimeout
 	}
 	return 0
 }
@@ -166,14 +162,14 @@ func (s *Service) recovered(from State) {
 	s.observer.Delivered(OutcomeUnknown)
 }
 
-// expire puts d, which is reserved, back to its place.
+// expire puts d, which is reserved, back to its place, and counts that as a change of
+// the queue.
 func (s *Service) expire(ctx context.Context, tx Tx, d Delivery) (*event.Change, error) {
 	ses, err := tx.LockSession(ctx, d.TaskID, d.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	d.unreserve(s.now())
-	if err := tx.UpdateDelivery(ctx, d, StateReserved); err != nil {
+	if err := takeBack(ctx, tx, &d, s.now()); err != nil {
 		return nil, err
 	}
 	return s.queueChanged(ctx, tx, ses)
@@ -188,6 +184,7 @@ func (s *Service) giveUp(ctx context.Context, tx Tx, d Delivery) (*event.Change,
 	if err != nil {
 		return nil, err
 	}
-	change := &event.Change{Task: ended, Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
+	change := queueChange(d.SessionID)
+	change.Task = ended
 	return change, updateWhole(ctx, tx, d, StateAttempted)
 }

@@ -12,7 +12,8 @@ import (
 
 // Release gives a reservation back before the boundary: the delivery is pending
 // again, in its place. A combination is dissolved: it is discarded, and every source is
-// pending in the place it had (DL-8). reason is the runner's, for people to read; it may be nil.
+// pending in the place it had (DL-8). reason is the runner's, for people to read, at
+// most 64 KiB; it may be nil.
 //
 // Errors: [domain.ValidationError], [ErrDeliveryNotFound], [ErrLeaseLost],
 // [ErrAttempted] (DL-2).
@@ -23,14 +24,7 @@ func (s *Service) Release(ctx context.Context, taskID, deliveryID string, token 
 	var d Delivery
 	err := s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (*event.Change, error) {
 		var err error
-		if d, err = tx.Delivery(ctx, taskID, deliveryID); err != nil {
-			return nil, err
-		}
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := d.checkReserved(token, now); err != nil {
+		if d, _, err = held(ctx, tx, taskID, deliveryID, token); err != nil {
 			return nil, err
 		}
 		ses, err := tx.LockSession(ctx, taskID, d.SessionID)
@@ -49,11 +43,11 @@ func (s *Service) Release(ctx context.Context, taskID, deliveryID string, token 
 	return d, nil
 }
 
-// giveBack writes that d is not reserved any more.
+// giveBack ends the reservation of d before the boundary, and with it a combination,
+// whose sources it leaves as they were (DL-8).
 func giveBack(ctx context.Context, tx Tx, d *Delivery, at time.Time) error {
 	if d.Kind != KindCombined {
-		d.unreserve(at)
-		return tx.UpdateDelivery(ctx, *d, StateReserved)
+		return takeBack(ctx, tx, d, at)
 	}
 	d.become(StateDiscarded, at)
 	d.TokenHash = nil

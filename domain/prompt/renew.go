@@ -29,15 +29,8 @@ func (s *Service) Renew(ctx context.Context, taskID, deliveryID string, token To
 	}
 	var renewed Renewal
 	err = s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, _ task.Task) (*event.Change, error) {
-		d, err := tx.Delivery(ctx, taskID, deliveryID)
+		d, now, err := held(ctx, tx, taskID, deliveryID, token)
 		if err != nil {
-			return nil, err
-		}
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := d.checkReserved(token, now); err != nil {
 			return nil, err
 		}
 		expires := now.Add(lease)

@@ -95,17 +95,24 @@ func checkAttachmentIDs(p *domain.Problems, ids []string) []string {
 		p.Add(field, domain.ProblemTooMany, "must be at most %d", domain.MaxAttachments)
 		return nil
 	}
-	checked := make([]string, 0, len(ids))
+	return checkIDs(p, field, ids)
+}
+
+// checkIDs returns the ids of a list in canonical form, and notes in p those that are
+// none or come twice.
+func checkIDs(p *domain.Problems, field string, ids []string) []string {
+	checked := make([]string, len(ids))
+	seen := make(map[string]bool, len(ids)) // they may be as many as a body holds
 	for i, raw := range ids {
 		at := field + "/" + strconv.Itoa(i)
 		id, ok := domain.ParseID(raw)
 		switch {
 		case !ok:
 			p.Add(at, domain.ProblemFormat, "must be a UUID")
-		case slices.Contains(checked, id):
+		case seen[id]:
 			p.Add(at, domain.ProblemDuplicate, "must not be named twice")
 		}
-		checked = append(checked, id)
+		checked[i], seen[id] = id, true
 	}
 	return checked
 }

@@ -43,7 +43,7 @@ func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSe
 		if err != nil {
 			return nil, err
 		}
-		if err := checkActive(ses); err != nil || ses.State == session.StateRunning {
+		if err := ses.RequireActive(); err != nil || ses.State == session.StateRunning {
 			return nil, err
 		}
 		now, err := tx.Now(ctx)
@@ -94,24 +94,14 @@ func (s *Service) head(ctx context.Context, tx Tx, ses session.Session, now time
 		return nil, nil //nolint:nilnil // nothing to hand out is no failure
 	}
 	if reserved != nil {
-		err = s.takeBack(ctx, tx, reserved)
+		err = takeBack(ctx, tx, reserved, s.now())
 	}
 	return d, err
 }
 
-// takeBack puts a delivery whose lease is over back to its place, a combination as
-// the one it is (DL-4).
-func (s *Service) takeBack(ctx context.Context, tx Tx, reserved *Delivery) error {
-	reserved.unreserve(s.now())
+// takeBack puts a reserved delivery back to its place, a combination as the one it is
+// (DL-4).
+func takeBack(ctx context.Context, tx Tx, reserved *Delivery, at time.Time) error {
+	reserved.unreserve(at)
 	return tx.UpdateDelivery(ctx, *reserved, StateReserved)
-}
-
-// queueChanged counts a change of the queue of ses and says what to tell (DL-11).
-func (s *Service) queueChanged(ctx context.Context, tx Tx, ses session.Session) (*event.Change, error) {
-	ses.QueueRevision++
-	ses.UpdatedAt = s.now()
-	if err := tx.SaveSession(ctx, ses); err != nil {
-		return nil, err
-	}
-	return &event.Change{Sessions: []event.SessionChange{{SessionID: ses.ID, Queue: true}}}, nil
 }

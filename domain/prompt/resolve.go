@@ -8,6 +8,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
 
@@ -57,7 +58,7 @@ func (s *Service) Resolve(ctx context.Context, taskID, deliveryID string, r Reso
 			change, err = s.requeue(ctx, tx, t, &d)
 		default:
 			d.deliver(s.now())
-			change = &event.Change{Sessions: []event.SessionChange{{SessionID: d.SessionID, Queue: true}}}
+			change = queueChange(d.SessionID)
 		}
 		if err != nil {
 			return nil, err
@@ -97,7 +98,7 @@ func (s *Service) requeue(ctx context.Context, tx Tx, t task.Task, d *Delivery) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkActive(ses); err != nil {
+	if err := ses.RequireActive(); err != nil {
 		return nil, err
 	}
 	owed, err := tx.Unfinished(ctx, ses.ID)
@@ -108,7 +109,7 @@ func (s *Service) requeue(ctx context.Context, tx Tx, t task.Task, d *Delivery) 
 		return nil, err
 	}
 	ses.LastPosition++
-	again := d.again(ses.LastPosition, s.now())
+	again := d.again(ses, s.now())
 	d.become(StateRequeued, again.CreatedAt)
 	d.RequeuedAs = &again.ID
 	if err := tx.InsertDelivery(ctx, again); err != nil {
@@ -117,26 +118,11 @@ func (s *Service) requeue(ctx context.Context, tx Tx, t task.Task, d *Delivery) 
 	return s.queueChanged(ctx, tx, ses)
 }
 
-// again is a new queued delivery with what d sends.
-func (d Delivery) again(position int64, now time.Time) Delivery {
-	return Delivery{
-		ID:              domain.NewID(),
-		TaskID:          d.TaskID,
-		SessionID:       d.SessionID,
-		IncarnationID:   d.IncarnationID,
-		Kind:            KindQueued,
-		State:           StatePending,
-		Position:        position,
-		Content:         d.Content,
-		PlanMode:        d.PlanMode,
-		Model:           d.Model,
-		Attachments:     d.Attachments,
-		PlanCommentRefs: d.PlanCommentRefs,
-		Metadata:        d.Metadata,
-		RequeuedFrom:    &d.ID,
-		Version:         1,
-		PendingAt:       now,
-		CreatedAt:       now,
-		UpdatedAt:       now,
-	}
+// again is a new entry with what d sends, at the last position of s.
+func (d Delivery) again(s session.Session, now time.Time) Delivery {
+	made := newDelivery(s, KindQueued, s.LastPosition, now)
+	made.Content, made.PlanMode, made.Model = d.Content, d.PlanMode, d.Model
+	made.Attachments, made.PlanCommentRefs, made.Metadata = d.Attachments, d.PlanCommentRefs, d.Metadata
+	made.RequeuedFrom = &d.ID
+	return made
 }

@@ -3,7 +3,6 @@ package prompt
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"gatehouse/domain"
@@ -11,9 +10,6 @@ import (
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
-
-// ErrSendNowConflict says that a runner holds what is to be sent.
-var ErrSendNowConflict = &domain.Error{Kind: domain.KindConflict, Code: "send_now_conflict", Detail: "A runner has a reservation in the way; wait until it is settled or released."}
 
 // SendNow asks for pending entries of a queue to be sent as one, before everything
 // else.
@@ -36,7 +32,7 @@ type SendNow struct {
 // [QueueChangedError], [ErrEntryNotFound], [ErrEntryNotEditable], [ErrQueueEmpty],
 // [TooLargeError].
 func (s *Service) SendNow(ctx context.Context, r SendNow) (Delivery, Token, error) {
-	wanted, err := entrySet(r.EntryIDs)
+	wanted, err := r.selection()
 	if err != nil {
 		return Delivery{}, "", err
 	}
@@ -78,34 +74,28 @@ func (s *Service) SendNow(ctx context.Context, r SendNow) (Delivery, Token, erro
 	return sent, token, nil
 }
 
-// entrySet is the canonical ids of a selection, nil for all.
-func entrySet(ids []string) (map[string]bool, error) {
+// selection is the set of the entries that r names, in canonical form, nil for all.
+func (r SendNow) selection() (map[string]bool, error) {
 	var p domain.Problems
-	var set map[string]bool
-	if ids != nil {
-		set = make(map[string]bool, len(ids))
+	ids := checkIDs(&p, "/body/entry_ids", r.EntryIDs)
+	if r.EntryIDs == nil || p.Err() != nil {
+		return nil, p.Err()
 	}
-	for i, raw := range ids {
-		id, ok := domain.ParseID(raw)
-		switch at := "/body/entry_ids/" + strconv.Itoa(i); {
-		case !ok:
-			p.Add(at, domain.ProblemFormat, "must be a UUID")
-		case set[id]:
-			p.Add(at, domain.ProblemDuplicate, "must not be named twice")
-		}
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
 		set[id] = true
 	}
-	return set, p.Err()
+	return set, nil
 }
 
 // checkSession judges whether something can be sent to ses now.
 func (r SendNow) checkSession(ctx context.Context, tx Tx, ses session.Session) error {
-	if err := checkActive(ses); err != nil || r.Interrupt {
+	if err := ses.RequireActive(); err != nil || r.Interrupt {
 		return err
 	}
 	running, err := tx.RunningTurns(ctx, ses.ID)
 	if err == nil && (running > 0 || ses.State == session.StateRunning) {
-		return &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonBusy}
+		return ses.Unavailable(session.ReasonBusy)
 	}
 	return err
 }
@@ -150,7 +140,7 @@ func (r SendNow) pick(wanted map[string]bool, q Queue, now time.Time) ([]*Delive
 func (s *Service) writeCombination(ctx context.Context, tx Tx, q Queue, sources []*Delivery, made Delivery, now time.Time) error {
 	for i := range q.Entries {
 		if d := &q.Entries[i]; d.State == StateReserved && !d.leased(now) {
-			if err := s.takeBack(ctx, tx, d); err != nil {
+			if err := takeBack(ctx, tx, d, s.now()); err != nil {
 				return err
 			}
 		}

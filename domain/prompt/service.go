@@ -20,13 +20,13 @@ type Service struct {
 	announce *event.Announcer
 	observer Observer
 	capacity int64
-	waker    Waker
-	recheck  time.Duration
-	overdue  time.Duration
 	hook     Hook
 	lease    plan.Lease
+	waker    Waker
+	recheck  time.Duration
 
-	attachmentExpiry time.Duration
+	acknowledgeTimeout time.Duration
+	attachmentExpiry   time.Duration
 }
 
 // Config is what a [Service] works with.
@@ -34,18 +34,23 @@ type Config struct {
 	Store    Store
 	Now      domain.Clock
 	Announce *event.Announcer
-	Observer Observer   // nil counts nothing
-	Capacity int64      // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
-	Hook     Hook       // asked before every direct prompt; nil for none
-	Lease    plan.Lease // under which it is asked, the one of the plan service; needed with a Hook only
+	Observer Observer // nil counts nothing
+
+	Capacity int64 // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+
+	Hook  Hook       // asked before every direct prompt; nil for none
+	Lease plan.Lease // under which it is asked, the one of the plan service; needed with a Hook only
 
 	Waker   Waker         // wakes reserves that wait (DL-13); nil: none is woken, all look by themselves
 	Recheck time.Duration // after which such a reserve looks by itself (EV-4); 0 is [DefaultRecheck]
 
 	// AcknowledgeTimeout is how long after its attempt a delivery without an
-	// acknowledgement is given up (DL-3); 0 is [DefaultAcknowledgeTimeout].
+	// acknowledgement is given up (DL-3); 0 is [domain.DefaultAcknowledgeTimeout].
 	AcknowledgeTimeout time.Duration
-	AttachmentExpiry   time.Duration // how long one stays that nobody claims (AD-10); 0 is [domain.DefaultAttachmentExpiry]
+
+	// AttachmentExpiry is how long a staged attachment stays that nobody claims (AD-10);
+	// 0 is [domain.DefaultAttachmentExpiry].
+	AttachmentExpiry time.Duration
 }
 
 // NewService returns a Service on c.
@@ -62,13 +67,13 @@ func NewService(c Config) *Service {
 		announce: c.Announce,
 		observer: c.Observer,
 		capacity: cmp.Or(c.Capacity, domain.DefaultCapacity),
-		waker:    c.Waker,
-		recheck:  cmp.Or(c.Recheck, DefaultRecheck),
-		overdue:  cmp.Or(c.AcknowledgeTimeout, DefaultAcknowledgeTimeout),
 		hook:     c.Hook,
 		lease:    c.Lease,
+		waker:    c.Waker,
+		recheck:  cmp.Or(c.Recheck, DefaultRecheck),
 
-		attachmentExpiry: cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
+		acknowledgeTimeout: cmp.Or(c.AcknowledgeTimeout, domain.DefaultAcknowledgeTimeout),
+		attachmentExpiry:   cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
 	}
 }
 

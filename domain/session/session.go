@@ -72,6 +72,29 @@ type Session struct {
 	UpdatedAt         time.Time
 }
 
+// RequireActive is an [UnavailableError] for a terminal session, to which nothing is
+// added any more.
+func (s Session) RequireActive() error {
+	if s.State.Terminal() {
+		return s.Unavailable(ReasonTerminal)
+	}
+	return nil
+}
+
+// RequireIncarnation is [ErrReplaced] when s is not the expected incarnation. Nil
+// expects nothing.
+func (s Session) RequireIncarnation(expected *string) error {
+	if expected != nil && *expected != s.IncarnationID {
+		return ErrReplaced
+	}
+	return nil
+}
+
+// Unavailable is the [UnavailableError] that s cannot take something, for a reason.
+func (s Session) Unavailable(reason string) error {
+	return &UnavailableError{s.ID, s.State, reason}
+}
+
 // Reasons of an [UnavailableError].
 const (
 	ReasonBusy              = "busy"

@@ -40,8 +40,8 @@ func (s *Service) StartTurn(ctx context.Context, taskID, sessionID, id string) (
 		if err := t.RequireActive(); err != nil {
 			return nil, err
 		}
-		if session.State.Terminal() {
-			return nil, &UnavailableError{sessionID, session.State, ReasonTerminal}
+		if err := session.RequireActive(); err != nil {
+			return nil, err
 		}
 		if created, err = tx.InsertTurn(ctx, fresh); err != nil {
 			return nil, err

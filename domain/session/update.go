@@ -29,8 +29,10 @@ func (p Patch) Validate() error {
 // final: another state is then an [UnavailableError]. Another auto_run is a change of
 // the queue (DL-11).
 func (p Patch) Apply(s Session) (Session, error) {
-	if p.State != nil && s.State.Terminal() && *p.State != s.State {
-		return Session{}, &UnavailableError{s.ID, s.State, ReasonTerminal}
+	if p.State != nil && *p.State != s.State {
+		if err := s.RequireActive(); err != nil {
+			return Session{}, err
+		}
 	}
 	if p.Title != nil {
 		s.Title = *p.Title

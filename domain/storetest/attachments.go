@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatehouse/domain"
-	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -58,9 +57,7 @@ func (w *promptWorld) stageExpired(t *testing.T, name string) prompt.Attachment 
 
 // expiring is the service with another time for attachments.
 func (w *promptWorld) expiring(after time.Duration) *prompt.Service {
-	return prompt.NewService(prompt.Config{
-		Store: w.store.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(w.notices, nil), AttachmentExpiry: after,
-	})
+	return w.serving(prompt.Config{AttachmentExpiry: after})
 }
 
 func stageWith(t *testing.T, s *prompt.Service, n prompt.NewAttachment) prompt.Attachment {

@@ -3,22 +3,15 @@ package storetest
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
+	"gatehouse/domain"
 	"gatehouse/domain/event"
-	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
-
-// patience bounds how long a case waits for what comes at once.
-const patience = time.Minute
-
-// never is after how long a reserve looks by itself where it must be woken.
-const never = time.Hour
 
 // Await is what a store must do for reserves that wait.
 func Await(t *testing.T, open Open) {
@@ -50,9 +43,7 @@ func AwaitOfTwo(t *testing.T, open func(tb testing.TB) Pair) {
 		t.Helper()
 		p := open(t)
 		w := newAwaitWorld(t, newPromptWorld(t, newWorld(t, func(testing.TB) Store { return p.Stores[1] })), p.Hub, p.Publisher)
-		w.waiter = prompt.NewService(prompt.Config{
-			Store: p.Stores[0].Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil), Waker: p.Hub, Recheck: recheck,
-		})
+		w.waiter = w.serving(prompt.Config{Store: p.Stores[0].Prompts(), Waker: p.Hub, Recheck: recheck})
 		return w, p
 	}
 	for name, c := range wakes {
@@ -84,84 +75,6 @@ type Pair struct {
 	Publisher  event.Publisher // of the second
 	Disconnect func(tb testing.TB)
 	Silence    func() // from then on the first hears nothing
-}
-
-// awaitWorld is a promptWorld with somebody who waits.
-type awaitWorld struct {
-	*promptWorld
-	hub         *event.Hub
-	lifecycle   *lifecycle.Service
-	waiter      *prompt.Service
-	woken       chan struct{} // receives each time the waiter was woken, while somebody waits for that
-	reservation prompt.Reservation
-}
-
-// newAwaitWorld lets the operations of w tell publisher, or the hub where it is nil.
-func newAwaitWorld(t *testing.T, w *promptWorld, hub *event.Hub, publisher event.Publisher) *awaitWorld {
-	t.Helper()
-	if publisher == nil {
-		publisher = hub
-	}
-	announce := event.NewAnnouncer(publisher, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	w.tasks = task.NewService(w.store.Tasks(), w.clock, announce)
-	w.sessions = session.NewService(w.store.Sessions(), w.clock, announce)
-	w.prompts = prompt.NewService(prompt.Config{Store: w.store.Prompts(), Now: w.clock, Announce: announce, Waker: hub, Recheck: never})
-	return &awaitWorld{
-		promptWorld: w, hub: hub, waiter: w.prompts, woken: make(chan struct{}),
-		lifecycle: lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, announce),
-	}
-}
-
-// awaited is the answer to a reserve that waited.
-type awaited struct {
-	*prompt.Reservation
-	err error
-}
-
-// await begins to wait for a delivery and returns when that was tried once, in vain.
-func (w *awaitWorld) await(t *testing.T) <-chan awaited {
-	t.Helper()
-	answers := make(chan awaited, 1)
-	check := func(ctx context.Context) error {
-		select {
-		case w.woken <- struct{}{}:
-		default:
-		}
-		return ctx.Err()
-	}
-	go func() {
-		r, err := w.waiter.Await(t.Context(), w.taskID, w.sessionID, nil, prompt.Wait{Seconds: new(60), Check: check})
-		answers <- awaited{r, err}
-	}()
-	for { // the waiter may not have subscribed yet
-		w.hub.WakeAll()
-		select {
-		case <-w.woken:
-			return answers
-		case a := <-answers:
-			t.Fatalf("the wait ended with %+v, %v", a.Reservation, a.err)
-		case <-time.After(time.Millisecond):
-		}
-	}
-}
-
-// answer waits for the end of a wait.
-func (w *awaitWorld) answer(t *testing.T, answers <-chan awaited) awaited {
-	t.Helper()
-	select {
-	case a := <-answers:
-		return a
-	case <-time.After(patience):
-		t.Fatal("nobody was woken")
-		return awaited{}
-	}
-}
-
-func (w *awaitWorld) wantReserved(t *testing.T, answers <-chan awaited) {
-	t.Helper()
-	if a := w.answer(t, answers); a.err != nil || a.Reservation == nil || a.Delivery.State != prompt.StateReserved {
-		t.Errorf("the wait ended with %+v, %v", a.Reservation, a.err)
-	}
 }
 
 // wake is something that ends a wait.
@@ -203,7 +116,7 @@ var wakes = map[string]wake{
 		w.acknowledge(t, w.reservation, prompt.OutcomeUnknown)
 	}},
 	"recovery gives an attempt up": {runningTurn, func(t *testing.T, w *awaitWorld) {
-		w.attemptedLongAgo(t, w.reservation, prompt.DefaultAcknowledgeTimeout)
+		w.attemptedLongAgo(t, w.reservation, domain.DefaultAcknowledgeTimeout)
 		w.recover(t)
 	}},
 	"recovery takes a lease back": {func(t *testing.T, w *awaitWorld) {
@@ -272,13 +185,13 @@ func (c failure) run(t *testing.T, w *awaitWorld) {
 
 var waitFailures = map[string]failure{
 	"DL-9 the session is deleted": {func(t *testing.T, w *awaitWorld) error {
-		return w.lifecycle.DeleteSession(t.Context(), w.taskID, w.sessionID)
+		return w.cycle.DeleteSession(t.Context(), w.taskID, w.sessionID)
 	}, session.ErrNotFound},
 	"the task is deleted": {func(t *testing.T, w *awaitWorld) error {
-		return w.lifecycle.DeleteTask(t.Context(), w.taskID)
+		return w.cycle.DeleteTask(t.Context(), w.taskID)
 	}, session.ErrNotFound},
 	"DL-10 the session ends": {func(t *testing.T, w *awaitWorld) error {
-		_, err := w.lifecycle.UpdateSession(t.Context(), w.taskID, w.sessionID, session.Patch{State: new(session.StateCompleted)})
+		_, err := w.cycle.UpdateSession(t.Context(), w.taskID, w.sessionID, session.Patch{State: new(session.StateCompleted)})
 		return err
 	}, session.ErrUnavailable},
 	"the task is archived": {func(t *testing.T, w *awaitWorld) error {
@@ -307,9 +220,7 @@ func waitsWithoutLock(t *testing.T, w *awaitWorld) {
 }
 
 func noticesLease(t *testing.T, w *awaitWorld) {
-	w.waiter = prompt.NewService(prompt.Config{
-		Store: w.store.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil), Waker: w.hub, Recheck: 10 * time.Millisecond,
-	})
+	w.waiter = w.serving(prompt.Config{Waker: w.hub, Recheck: 10 * time.Millisecond})
 	w.enqueue(t, "q1")
 	w.reservation = w.reserve(t)
 	answers := w.await(t)
@@ -321,10 +232,7 @@ func noticesLease(t *testing.T, w *awaitWorld) {
 func handsBack(t *testing.T, w *awaitWorld) {
 	w.enqueue(t, "q1")
 	ctx, leave := context.WithCancel(t.Context())
-	w.waiter = prompt.NewService(prompt.Config{
-		Store: w.store.Prompts(), Now: w.clock, Waker: w.hub,
-		Announce: event.NewAnnouncer(publisherFunc(leave), nil),
-	})
+	w.waiter = w.serving(prompt.Config{Announce: event.NewAnnouncer(publisherFunc(leave), nil), Waker: w.hub})
 	r, err := w.waiter.Await(ctx, w.taskID, w.sessionID, nil, prompt.Wait{Seconds: new(1)})
 	if r != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("the wait ended with %+v, %v", r, err)

@@ -38,8 +38,8 @@ func (w *promptWorld) three(t *testing.T) (made [3]prompt.Delivery) {
 	return made
 }
 
-// now is a request to send entries of the queue as it is, all without ids.
-func (w *promptWorld) now(t *testing.T, ids ...string) prompt.SendNow {
+// sendNowOf is a request to send entries of the queue as it is, all without ids.
+func (w *promptWorld) sendNowOf(t *testing.T, ids ...string) prompt.SendNow {
 	t.Helper()
 	return prompt.SendNow{TaskID: w.taskID, SessionID: w.sessionID, EntryIDs: ids, ExpectedRevision: w.queue(t).Revision}
 }
@@ -47,7 +47,7 @@ func (w *promptWorld) now(t *testing.T, ids ...string) prompt.SendNow {
 // send sends entries now, as a person.
 func (w *promptWorld) send(t *testing.T, ids ...string) prompt.Delivery {
 	t.Helper()
-	d, token, err := w.prompts.SendNow(t.Context(), w.now(t, ids...))
+	d, token, err := w.prompts.SendNow(t.Context(), w.sendNowOf(t, ids...))
 	if err != nil || token != "" || d.State != prompt.StatePending {
 		t.Fatalf("sent %+v, %q, %v", d, token, err)
 	}
@@ -57,7 +57,7 @@ func (w *promptWorld) send(t *testing.T, ids ...string) prompt.Delivery {
 // sendAndReserve sends entries now, as a runner.
 func (w *promptWorld) sendAndReserve(t *testing.T, ids ...string) prompt.Reservation {
 	t.Helper()
-	r := w.now(t, ids...)
+	r := w.sendNowOf(t, ids...)
 	r.Reserve = true
 	d, token, err := w.prompts.SendNow(t.Context(), r)
 	if err != nil || token == "" || d.State != prompt.StateReserved {
@@ -209,7 +209,7 @@ func interrupts(t *testing.T, w *promptWorld) {
 	running := w.attempt(t, w.reserve(t))
 	w.enqueue(t, "q2")
 	w.notices.take()
-	r := w.now(t)
+	r := w.sendNowOf(t)
 	r.Interrupt = true
 	if _, _, err := w.prompts.SendNow(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func interrupts(t *testing.T, w *promptWorld) {
 	}
 	w.nothing(t)
 	w.enqueue(t, "q3")
-	r = w.now(t)
+	r = w.sendNowOf(t)
 	r.Interrupt = true
 	w.notices.take()
 	d, _, err := w.prompts.SendNow(t.Context(), r)
@@ -244,7 +244,7 @@ func interruptsForRunner(t *testing.T, w *promptWorld) {
 	w.enqueue(t, "q1")
 	w.attempt(t, w.reserve(t))
 	w.enqueue(t, "q2")
-	r := w.now(t)
+	r := w.sendNowOf(t)
 	r.Interrupt, r.Reserve = true, true
 	d, token, err := w.prompts.SendNow(t.Context(), r)
 	if err != nil || token == "" {

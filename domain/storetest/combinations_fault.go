@@ -2,11 +2,8 @@ package storetest
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 
-	"gatehouse/domain/event"
-	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/prompt"
 )
 
@@ -17,7 +14,7 @@ func prepareSendNow(t *testing.T, w *promptWorld) func(context.Context) error {
 	w.enqueue(t, "running")
 	w.attempt(t, w.reserve(t))
 	w.three(t)
-	r := w.now(t)
+	r := w.sendNowOf(t)
 	r.Reserve, r.Interrupt = true, true
 	return func(ctx context.Context) error {
 		_, _, err := w.prompts.SendNow(ctx, r)
@@ -70,9 +67,7 @@ func prepareRequeueCombination(t *testing.T, w *promptWorld) func(context.Contex
 func prepareReset(t *testing.T, w *promptWorld) func(context.Context) error {
 	w.attempt(t, prepareCombination(t, w))
 	w.enqueue(t, "waiting")
-	cycle := lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock,
-		event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(t.Output(), nil))))
-	seen := w.state(t).Sessions[0].IncarnationID
+	cycle, seen := w.lifecycle(t), w.state(t).Sessions[0].IncarnationID
 	return func(ctx context.Context) error {
 		_, err := cycle.ResetSession(ctx, w.taskID, w.sessionID, &seen)
 		return err

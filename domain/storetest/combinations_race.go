@@ -14,7 +14,7 @@ func raceSendNowReserve(t *testing.T, w *promptWorld) {
 	for i := range 10 {
 		w.enqueue(t, clientID(2*i))
 		w.enqueue(t, clientID(2*i+1))
-		request := w.now(t)
+		request := w.sendNowOf(t)
 		request.Reserve = true
 		var sent prompt.Delivery
 		var token prompt.Token
@@ -55,7 +55,7 @@ func (w *promptWorld) finish(t *testing.T, r prompt.Reservation) {
 func raceSendNowEdit(t *testing.T, w *promptWorld) {
 	for i := range 10 {
 		d := w.enqueue(t, clientID(i))
-		request := w.now(t)
+		request := w.sendNowOf(t)
 		var sendErr, editErr error
 		crowd(2, func(n int) {
 			if n == 0 {
@@ -83,7 +83,7 @@ func raceSendNowEdit(t *testing.T, w *promptWorld) {
 
 func raceSendNow(t *testing.T, w *promptWorld) {
 	w.three(t)
-	request := w.now(t)
+	request := w.sendNowOf(t)
 	var sent atomic.Int64
 	crowd(racers, func(i int) {
 		_, _, err := w.service(i).SendNow(t.Context(), request)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"gatehouse/domain"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 )
@@ -21,7 +22,7 @@ func recoversCombination(t *testing.T, w *promptWorld) {
 		t.Errorf("recovered %+v", d)
 	}
 	r := w.pass(t)
-	old := 2 * prompt.DefaultAcknowledgeTimeout
+	old := 2 * domain.DefaultAcknowledgeTimeout
 	w.attemptedLongAgo(t, r, old)
 	for _, id := range ids {
 		w.attemptedLongAgo(t, prompt.Reservation{Delivery: prompt.Delivery{ID: id}}, old+time.Second)

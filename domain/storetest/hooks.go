@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatehouse/domain"
-	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -43,9 +42,7 @@ func hookOrder(t *testing.T, w *hookWorld) {
 	w.steps.want(t, "look", "lease", "look", "hook", "transaction", "end of lease")
 
 	w.settle(t, w.sessionID)
-	w.prompts = prompt.NewService(prompt.Config{
-		Store: notedStore{w.store.Prompts(), w.steps}, Now: w.clock, Announce: event.NewAnnouncer(nil, nil),
-	})
+	w.prompts = w.serving(prompt.Config{Store: notedStore{w.store.Prompts(), w.steps}})
 	w.admit(t, w.request("c2"))
 	w.steps.want(t, "transaction") // without a hook not a statement more
 }

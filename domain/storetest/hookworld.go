@@ -45,12 +45,10 @@ func newHookWorld(t *testing.T, w *world) *hookWorld {
 
 // serviceOn is a service that asks the hook, as a process on store has it.
 func (h *hookWorld) serviceOn(store Store) *prompt.Service {
-	return prompt.NewService(prompt.Config{
-		Store:    notedStore{store.Prompts(), h.steps},
-		Now:      h.clock,
-		Announce: event.NewAnnouncer(h.notices, nil),
-		Hook:     hookFunc(h.before),
-		Lease:    notedLease{store, h.steps},
+	return h.serving(prompt.Config{
+		Store: notedStore{store.Prompts(), h.steps},
+		Hook:  hookFunc(h.before),
+		Lease: notedLease{store, h.steps},
 	})
 }
 

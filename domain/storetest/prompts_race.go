@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"gatehouse/domain/event"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -25,7 +24,7 @@ func newWorldOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) *promptW
 	a, b := open(t)
 	w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
 	w.far = b.Prompts()
-	w.elsewhere = prompt.NewService(prompt.Config{Store: w.far, Now: w.clock, Announce: event.NewAnnouncer(nil, nil)})
+	w.elsewhere = w.serving(prompt.Config{Store: w.far})
 	return w
 }
 

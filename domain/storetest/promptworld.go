@@ -7,15 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
-	"gatehouse/domain/task"
 )
 
 // promptWorld is a task with a plan and its primary session, and the operations on
@@ -49,6 +45,33 @@ func newPromptWorld(t *testing.T, w *world) *promptWorld {
 	p.sessionID = w.session(p.taskID, session.KindMain, nil).ID
 	w.notices.take()
 	return p
+}
+
+// serving is a service on c, which works with what w has where c names nothing.
+func (w *promptWorld) serving(c prompt.Config) *prompt.Service {
+	if c.Store == nil {
+		c.Store = w.store.Prompts()
+	}
+	if c.Announce == nil {
+		c.Announce = event.NewAnnouncer(w.notices, nil)
+	}
+	c.Now = w.clock
+	return prompt.NewService(c)
+}
+
+// lifecycle is the operations that cut across, on the store of w.
+func (w *promptWorld) lifecycle(t *testing.T) *lifecycle.Service {
+	announce := event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	return lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, announce)
+}
+
+// deleteSession deletes the session.
+func (w *promptWorld) deleteSession(t *testing.T) {
+	t.Helper()
+	if err := w.lifecycle(t).DeleteSession(t.Context(), w.taskID, w.sessionID); err != nil {
+		t.Fatal(err)
+	}
+	w.notices.take()
 }
 
 // service is one for caller i of a race: callers take turns with where they are.
@@ -178,54 +201,6 @@ func (w *promptWorld) setState(t *testing.T, sessionID string, state session.Sta
 		t.Fatal(err)
 	}
 	w.notices.take()
-}
-
-// promptState is all that an admission or a delivery step may touch.
-type promptState struct {
-	Task       task.Task
-	Sessions   []session.Session
-	Turns      []session.Turn
-	Comments   plan.Snapshot
-	Deliveries []prompt.Delivery
-	Files      []prompt.Attachment
-}
-
-// state reads it.
-func (w *promptWorld) state(t *testing.T) promptState {
-	t.Helper()
-	var s promptState
-	var err error
-	if s.Task, err = w.store.Tasks().Task(t.Context(), w.taskID); err != nil {
-		t.Fatal(err)
-	}
-	if s.Sessions, err = w.store.Sessions().Sessions(t.Context(), w.taskID, nil, domain.MaxListItems); err != nil {
-		t.Fatal(err)
-	}
-	for _, ses := range s.Sessions {
-		turns, err := w.store.Sessions().Turns(t.Context(), ses.ID, nil, domain.MaxListItems)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Turns = append(s.Turns, turns...)
-	}
-	s.Comments = w.snapshot(t)
-	if s.Deliveries, err = w.store.Prompts().Deliveries(t.Context(), w.taskID, nil, nil, domain.MaxListItems); err != nil {
-		t.Fatal(err)
-	}
-	s.Files = w.attachments(t)
-	return s
-}
-
-// wantState fails the test unless nothing has changed since want was read, and
-// nothing was announced.
-func (w *promptWorld) wantState(t *testing.T, want promptState) {
-	t.Helper()
-	if diff := cmp.Diff(want, w.state(t), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("state has changed (-want +got):\n%s", diff)
-	}
-	if told := w.notices.take(); len(told) > 0 {
-		t.Errorf("announced %+v", told)
-	}
 }
 
 func clientID(i int) string { return fmt.Sprintf("c%d", i) }

@@ -98,7 +98,7 @@ func (r *queueRun) expireSome(rt *rapid.T) {
 			d.LeaseExpiresAt = new(now.Add(-time.Microsecond))
 			g.expired = true
 		case d.State == prompt.StateAttempted:
-			d.AttemptedAt = new(now.Add(-2 * prompt.DefaultAcknowledgeTimeout))
+			d.AttemptedAt = new(now.Add(-2 * domain.DefaultAcknowledgeTimeout))
 			g.overdue = true
 		default:
 			return nil

@@ -9,7 +9,6 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
-	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 )
@@ -40,22 +39,9 @@ func (w *promptWorld) refusedQueued(t *testing.T, r prompt.Request) error {
 // limited is the same world where a session may be owed no more than capacity.
 func (w *promptWorld) limited(capacity int64) *promptWorld {
 	limited := *w
-	service := func(store prompt.Store) *prompt.Service {
-		return prompt.NewService(prompt.Config{
-			Store: store, Now: w.clock, Capacity: capacity, Announce: event.NewAnnouncer(w.notices, nil),
-		})
-	}
-	limited.prompts, limited.elsewhere = service(w.store.Prompts()), service(w.far)
+	limited.prompts = w.serving(prompt.Config{Capacity: capacity})
+	limited.elsewhere = w.serving(prompt.Config{Capacity: capacity, Store: w.far})
 	return &limited
-}
-
-// deleteSession deletes the session.
-func (w *promptWorld) deleteSession(t *testing.T) {
-	t.Helper()
-	cycle := lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, event.NewAnnouncer(nil, nil))
-	if err := cycle.DeleteSession(t.Context(), w.taskID, w.sessionID); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // queue reads the queue of the session.

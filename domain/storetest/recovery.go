@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,83 +25,6 @@ func Recovery(t *testing.T, open Open) {
 		"DL-4 a crash before the attempt leads to one more try":     recoversCrash,
 		"DL-10 a terminal session and an archived task recover too": recoversTerminal,
 		"OP-8 the backlog": measures,
-	})
-}
-
-// counter is an observer that keeps what it was told last.
-type counter struct {
-	mu        sync.Mutex
-	recovered map[prompt.Recovery]int
-	delivered map[prompt.Outcome]int
-	lost      int
-	backlog   prompt.Backlog
-}
-
-func newCounter() *counter {
-	return &counter{recovered: make(map[prompt.Recovery]int), delivered: make(map[prompt.Outcome]int)}
-}
-
-// Admitted implements prompt.Observer.
-func (c *counter) Admitted(prompt.Kind, string) {}
-
-// Delivered implements prompt.Observer.
-func (c *counter) Delivered(o prompt.Outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.delivered[o]++
-}
-
-// LeaseLost implements prompt.Observer.
-func (c *counter) LeaseLost() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lost++
-}
-
-// Recovered implements prompt.Observer.
-func (c *counter) Recovered(how prompt.Recovery) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.recovered[how]++
-}
-
-// Owed implements prompt.Observer.
-func (c *counter) Owed(b prompt.Backlog) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.backlog = b
-}
-
-// counted lets the operations of w be counted.
-func (w *promptWorld) counted() *counter {
-	c := newCounter()
-	w.prompts = prompt.NewService(prompt.Config{
-		Store: w.store.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(w.notices, nil), Observer: c,
-	})
-	return c
-}
-
-func (w *promptWorld) recover(t *testing.T) {
-	t.Helper()
-	if err := w.prompts.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// attemptedLongAgo makes an attempt older, as time would.
-func (w *promptWorld) attemptedLongAgo(t *testing.T, r prompt.Reservation, age time.Duration) {
-	t.Helper()
-	w.tx(t, func(tx prompt.Tx) error {
-		d, err := tx.Delivery(t.Context(), w.taskID, r.Delivery.ID)
-		if err != nil {
-			return err
-		}
-		now, err := tx.Now(t.Context())
-		if err != nil {
-			return err
-		}
-		d.AttemptedAt = new(now.Add(-age))
-		return tx.UpdateDelivery(t.Context(), d, prompt.StateAttempted)
 	})
 }
 
@@ -146,7 +68,7 @@ func recoversNothing(t *testing.T, w *promptWorld) {
 	c := w.counted()
 	w.enqueue(t, "q1")
 	w.enqueue(t, "q2")
-	w.attemptedLongAgo(t, w.pass(t), prompt.DefaultAcknowledgeTimeout-time.Minute)
+	w.attemptedLongAgo(t, w.pass(t), domain.DefaultAcknowledgeTimeout-time.Minute)
 	w.setState(t, w.sessionID, session.StateIdle)
 	w.reserve(t)
 	other := newPromptWorld(t, w.world)
@@ -206,12 +128,11 @@ func recoversUnderLock(t *testing.T, w *promptWorld) {
 	nowhere := prompt.Overdue{TaskID: domain.NewID(), DeliveryID: alive.Delivery.ID, State: prompt.StateAttempted}
 	w.notices.take()
 	before := w.state(t)
-	w.prompts = prompt.NewService(prompt.Config{
+	w.prompts = w.serving(prompt.Config{
 		Store: rumour{w.store.Prompts(), []prompt.Overdue{
 			of(alive, prompt.StateReserved), of(attempted, prompt.StateReserved), of(attempted, prompt.StateAttempted),
 			of(released, prompt.StateReserved), of(released, prompt.StateAttempted), anothers, gone, nowhere,
 		}},
-		Now: w.clock, Announce: event.NewAnnouncer(w.notices, nil),
 	})
 	w.recover(t)
 	w.wantState(t, before)
@@ -221,7 +142,7 @@ func recoversAttempt(t *testing.T, w *promptWorld) {
 	c := w.counted()
 	w.admit(t, w.request("c1"))
 	r := w.pass(t)
-	w.attemptedLongAgo(t, r, prompt.DefaultAcknowledgeTimeout)
+	w.attemptedLongAgo(t, r, domain.DefaultAcknowledgeTimeout)
 	w.recover(t)
 	w.wantNotices(t, event.Change{Task: true, Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true}}})
 	s := w.state(t)
@@ -249,7 +170,7 @@ func recoversEndedTurn(t *testing.T, w *promptWorld) {
 	if _, err := w.sessions.EndTurn(t.Context(), w.taskID, *d.TurnID, session.TurnCompleted); err != nil {
 		t.Fatal(err)
 	}
-	w.attemptedLongAgo(t, r, 2*prompt.DefaultAcknowledgeTimeout)
+	w.attemptedLongAgo(t, r, 2*domain.DefaultAcknowledgeTimeout)
 	w.recover(t)
 	s := w.state(t)
 	if s.Deliveries[0].State != prompt.StateOutcomeUnknown || s.Turns[0].State != session.TurnCompleted {
@@ -290,7 +211,7 @@ func recoversCrash(t *testing.T, w *promptWorld) {
 	if d := s.Deliveries[0]; d.State != prompt.StateAttempted || s.Sessions[0].LastMessageSeq != 1 {
 		t.Errorf("left %+v, session %+v", d, s.Sessions[0])
 	}
-	w.attemptedLongAgo(t, r, prompt.DefaultAcknowledgeTimeout) // the next one too, too late for another try
+	w.attemptedLongAgo(t, r, domain.DefaultAcknowledgeTimeout) // the next one too, too late for another try
 	w.recover(t)
 	w.nothing(t)
 	if s := w.state(t); s.Sessions[0].LastMessageSeq != 1 || len(s.Turns) != 1 {

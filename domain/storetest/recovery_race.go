@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gatehouse/domain/event"
+	"gatehouse/domain"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 )
@@ -63,16 +63,14 @@ func RecoveryOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
 	a, b := open(t)
 	w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
 	c := w.counted()
-	w.elsewhere = prompt.NewService(prompt.Config{
-		Store: b.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil), Observer: c,
-	})
+	w.elsewhere = w.serving(prompt.Config{Store: b.Prompts(), Observer: c})
 	const sessions = 12
 	expired, given := 0, make(chan prompt.Reservation, sessions)
 	for i := range sessions {
 		w.sessionID = w.session(w.taskID, session.KindMain, nil).ID
 		w.admit(t, w.request(clientID(i)))
 		if i%3 == 0 {
-			w.attemptedLongAgo(t, w.pass(t), prompt.DefaultAcknowledgeTimeout)
+			w.attemptedLongAgo(t, w.pass(t), domain.DefaultAcknowledgeTimeout)
 			continue
 		}
 		w.expire(t, w.reserve(t))

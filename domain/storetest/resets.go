@@ -171,14 +171,9 @@ func resetRefused(t *testing.T, w *lifecycleWorld) {
 	}
 	refused(w.taskID, nil, session.ErrNotFound)
 	refused(p.taskID, new(domain.NewID()), session.ErrReplaced)
-	for _, archived := range []bool{true, false} {
-		if _, err := w.tasks.Update(t.Context(), p.taskID, task.Patch{Archived: &archived}); err != nil {
-			t.Fatal(err)
-		}
-		if archived {
-			refused(p.taskID, nil, task.ErrArchived)
-		}
-	}
+	p.archive(t, true)
+	refused(p.taskID, nil, task.ErrArchived)
+	p.archive(t, false)
 	p.setState(t, p.sessionID, session.StateCancelled)
 	refused(p.taskID, nil, session.ErrUnavailable)
 }
@@ -189,7 +184,7 @@ func deleteCombinations(t *testing.T, w *lifecycleWorld) {
 	r := p.sendAndReserve(t)
 	p.attempt(t, r)
 	waiting := []string{p.enqueue(t, "q3").ID, p.enqueue(t, "q4").ID}
-	interrupt := p.now(t)
+	interrupt := p.sendNowOf(t)
 	interrupt.Interrupt = true
 	later, _, err := p.prompts.SendNow(t.Context(), interrupt)
 	if err != nil {

@@ -70,19 +70,14 @@ func (w *promptWorld) sameAgain(t *testing.T, id string, r prompt.Resolution) {
 
 func resolvesDelivered(t *testing.T, w *promptWorld) {
 	r := w.unknown(t, w.request("q1"))
-	archive := func(on bool) {
-		if _, err := w.tasks.Update(t.Context(), w.taskID, task.Patch{Archived: &on}); err != nil {
-			t.Fatal(err)
-		}
-		w.notices.take()
-	}
-	archive(true)
+	w.archive(t, true)
+	w.notices.take()
 	d := w.resolve(t, r.Delivery.ID, prompt.ResolutionDelivered)
 	if d.State != prompt.StateAcknowledged || *d.Outcome != prompt.OutcomeSucceeded || d.AcknowledgedAt == nil {
 		t.Errorf("resolved %+v", d)
 	}
 	w.wantNotices(t, event.Change{Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true}}})
-	archive(false)
+	w.archive(t, false)
 	w.sameAgain(t, d.ID, prompt.ResolutionDelivered)
 	w.resolveRefused(t, d.ID, prompt.ResolutionRequeue, prompt.ErrNotAttempted)
 	if late := w.acknowledge(t, r, prompt.OutcomeFailed); *late.Outcome != prompt.OutcomeSucceeded {
@@ -184,14 +179,9 @@ func requeueRefused(t *testing.T, w *promptWorld) {
 	id := w.unknown(t, w.request("q1")).Delivery.ID
 	w.enqueue(t, "q2")
 	w.limited(1).resolveRefused(t, id, prompt.ResolutionRequeue, prompt.ErrQueueFull)
-	for _, archived := range []bool{true, false} {
-		if _, err := w.tasks.Update(t.Context(), w.taskID, task.Patch{Archived: &archived}); err != nil {
-			t.Fatal(err)
-		}
-		if archived {
-			w.resolveRefused(t, id, prompt.ResolutionRequeue, task.ErrArchived)
-		}
-	}
+	w.archive(t, true)
+	w.resolveRefused(t, id, prompt.ResolutionRequeue, task.ErrArchived)
+	w.archive(t, false)
 	w.setState(t, w.sessionID, session.StateCompleted)
 	w.resolveRefused(t, id, prompt.ResolutionRequeue, session.ErrUnavailable)
 	w.resolve(t, id, prompt.ResolutionDelivered)

@@ -159,7 +159,7 @@ func (r *routed) Route(ctx context.Context, taskID string) (*prompt.Route, error
 func (w *promptWorld) whenRouted(t *testing.T, then func(read int)) *routed {
 	t.Helper()
 	r := &routed{Store: w.store.Prompts(), then: then}
-	w.prompts = prompt.NewService(prompt.Config{Store: r, Now: w.clock, Announce: event.NewAnnouncer(w.notices, nil)})
+	w.prompts = w.serving(prompt.Config{Store: r})
 	return r
 }
 
@@ -214,9 +214,7 @@ func runDeleted(t *testing.T, w *promptWorld) {
 	c := w.comment(t)
 	w.whenRouted(t, func(read int) {
 		if read == 1 {
-			if err := w.lifecycle(t).DeleteSession(t.Context(), w.taskID, w.sessionID); err != nil {
-				t.Error(err)
-			}
+			w.deleteSession(t)
 		}
 	})
 	_, err := w.prompts.Run(t.Context(), w.runOf("r1", c))
@@ -243,9 +241,7 @@ func runChanged(t *testing.T, w *promptWorld) {
 }
 
 func runFull(t *testing.T, w *promptWorld) {
-	w.prompts = prompt.NewService(prompt.Config{
-		Store: w.store.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(w.notices, nil), Capacity: 1,
-	})
+	w = w.limited(1)
 	w.run(t, w.runOf("r1", w.comment(t)))
 	wantErr(t, w.runFails(t, w.runOf("r2", w.comment(t))), prompt.ErrQueueFull)
 }

@@ -47,9 +47,9 @@ func (w *promptWorld) sendRefused(t *testing.T, r prompt.SendNow, want error) {
 
 func sendNowForms(t *testing.T, w *promptWorld) {
 	made := w.three(t)
-	w.sendRefused(t, w.now(t, "7"), domain.ErrValidation)
-	w.sendRefused(t, w.now(t, made[0].ID, made[1].ID, strings.ToUpper(made[0].ID)), domain.ErrValidation)
-	r := w.now(t)
+	w.sendRefused(t, w.sendNowOf(t, "7"), domain.ErrValidation)
+	w.sendRefused(t, w.sendNowOf(t, made[0].ID, made[1].ID, strings.ToUpper(made[0].ID)), domain.ErrValidation)
+	r := w.sendNowOf(t)
 	r.EntryIDs = []string{}
 	w.sendRefused(t, r, prompt.ErrQueueEmpty)
 	r.TaskID = w.task().ID
@@ -58,7 +58,7 @@ func sendNowForms(t *testing.T, w *promptWorld) {
 
 func sendNowUnavailable(t *testing.T, w *promptWorld) {
 	w.enqueue(t, "q1")
-	busy := func(r prompt.SendNow, reason string) {
+	unavailable := func(r prompt.SendNow, reason string) {
 		t.Helper()
 		err := w.notSent(t, r)
 		if e, ok := errors.AsType[*session.UnavailableError](err); !ok || e.Reason != reason || e.SessionID != w.sessionID {
@@ -66,38 +66,33 @@ func sendNowUnavailable(t *testing.T, w *promptWorld) {
 		}
 	}
 	w.setState(t, w.sessionID, session.StateRunning)
-	busy(w.now(t), session.ReasonBusy)
+	unavailable(w.sendNowOf(t), session.ReasonBusy)
 	w.setState(t, w.sessionID, session.StateIdle)
 	turn, _, err := w.sessions.StartTurn(t.Context(), w.taskID, w.sessionID, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.setState(t, w.sessionID, session.StateIdle) // though a turn runs
-	busy(w.now(t), session.ReasonBusy)
+	unavailable(w.sendNowOf(t), session.ReasonBusy)
 	if _, err := w.sessions.EndTurn(t.Context(), w.taskID, turn.ID, session.TurnCompleted); err != nil {
 		t.Fatal(err)
 	}
-	r := w.now(t)
-	for _, archived := range []bool{true, false} {
-		if _, err := w.tasks.Update(t.Context(), w.taskID, task.Patch{Archived: &archived}); err != nil {
-			t.Fatal(err)
-		}
-		if archived {
-			w.sendRefused(t, r, task.ErrArchived)
-		}
-	}
+	r := w.sendNowOf(t)
+	w.archive(t, true)
+	w.sendRefused(t, r, task.ErrArchived)
+	w.archive(t, false)
 	w.setState(t, w.sessionID, session.StateFailed)
 	r.Interrupt = true
-	busy(r, session.ReasonTerminal)
+	unavailable(r, session.ReasonTerminal)
 }
 
 func sendNowReserved(t *testing.T, w *promptWorld) {
 	made := w.three(t)
-	stale := w.now(t, made[0].ID)
+	stale := w.sendNowOf(t, made[0].ID)
 	held := w.reserve(t)
 	w.sendRefused(t, stale, prompt.ErrSendNowConflict)
-	w.sendRefused(t, w.now(t, made[1].ID, held.Delivery.ID), prompt.ErrSendNowConflict)
-	runner := w.now(t, made[1].ID)
+	w.sendRefused(t, w.sendNowOf(t, made[1].ID, held.Delivery.ID), prompt.ErrSendNowConflict)
+	runner := w.sendNowOf(t, made[1].ID)
 	runner.Reserve = true
 	w.sendRefused(t, runner, prompt.ErrSendNowConflict)
 	d := w.send(t) // a person's, of what is pending
@@ -110,7 +105,7 @@ func sendNowReserved(t *testing.T, w *promptWorld) {
 }
 
 func sendNowChanged(t *testing.T, w *promptWorld) {
-	r := w.now(t)
+	r := w.sendNowOf(t)
 	w.enqueue(t, "q1")
 	err := w.notSent(t, r)
 	e, ok := errors.AsType[*prompt.QueueChangedError](err)
@@ -125,21 +120,21 @@ func sendNowChanged(t *testing.T, w *promptWorld) {
 }
 
 func sendNowSelection(t *testing.T, w *promptWorld) {
-	w.sendRefused(t, w.now(t), prompt.ErrQueueEmpty)
+	w.sendRefused(t, w.sendNowOf(t), prompt.ErrQueueEmpty)
 	made := w.three(t)
 	d := w.send(t, made[0].ID)
-	w.sendRefused(t, w.now(t, d.ID), prompt.ErrEntryNotEditable)
-	w.sendRefused(t, w.now(t, made[0].ID, made[1].ID), prompt.ErrEntryNotEditable)
-	w.sendRefused(t, w.now(t, made[1].ID, domain.NewID()), prompt.ErrEntryNotFound)
+	w.sendRefused(t, w.sendNowOf(t, d.ID), prompt.ErrEntryNotEditable)
+	w.sendRefused(t, w.sendNowOf(t, made[0].ID, made[1].ID), prompt.ErrEntryNotEditable)
+	w.sendRefused(t, w.sendNowOf(t, made[1].ID, domain.NewID()), prompt.ErrEntryNotFound)
 	if _, err := w.remove(t.Context(), made[1]); err != nil {
 		t.Fatal(err)
 	}
-	w.sendRefused(t, w.now(t, made[1].ID), prompt.ErrEntryNotFound)
+	w.sendRefused(t, w.sendNowOf(t, made[1].ID), prompt.ErrEntryNotFound)
 	other := *w
 	other.sessionID = w.session(w.taskID, session.KindMain, nil).ID
-	w.sendRefused(t, w.now(t, other.enqueue(t, "elsewhere").ID), prompt.ErrEntryNotFound)
+	w.sendRefused(t, w.sendNowOf(t, other.enqueue(t, "elsewhere").ID), prompt.ErrEntryNotFound)
 	w.send(t)
-	w.sendRefused(t, w.now(t), prompt.ErrQueueEmpty) // combinations are not combined again
+	w.sendRefused(t, w.sendNowOf(t), prompt.ErrQueueEmpty) // combinations are not combined again
 }
 
 func sendNowTooLarge(t *testing.T, w *promptWorld) {
@@ -149,7 +144,7 @@ func sendNowTooLarge(t *testing.T, w *promptWorld) {
 		r.Content = strings.Repeat("x", size)
 		w.admitQueued(t, r)
 	}
-	err := w.notSent(t, w.now(t))
+	err := w.notSent(t, w.sendNowOf(t))
 	if e, ok := errors.AsType[*prompt.TooLargeError](err); !ok || e.Actual != domain.MaxPromptContent+1 || e.Maximum != domain.MaxPromptContent {
 		t.Errorf("answer is %+v", e)
 	}
@@ -162,7 +157,7 @@ func sendNowAttachments(t *testing.T, w *promptWorld) {
 	}
 	first := w.admitQueued(t, w.with("q1", staged[1:]...)).Delivery
 	w.admitQueued(t, w.with("q2", staged[0]))
-	err := w.notSent(t, w.now(t))
+	err := w.notSent(t, w.sendNowOf(t))
 	if e, ok := errors.AsType[*domain.ValidationError](err); !ok || e.Problems[0].Field != "/body/entry_ids" {
 		t.Errorf("error is %v", err)
 	}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"gatehouse/domain"
-	"gatehouse/domain/event"
-	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/task"
 )
@@ -172,18 +169,10 @@ func expireCancelled(t *testing.T, w *promptWorld) {
 	}
 }
 
-// lifecycle is the operations that cut across, on this store.
-func (w *promptWorld) lifecycle(t *testing.T) *lifecycle.Service {
-	announce := event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	return lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, announce)
-}
-
 func attachmentsOutlive(t *testing.T, w *promptWorld) {
 	staged, claimed := w.stage(t, "a"), w.stage(t, "b")
 	w.admit(t, w.with("c1", claimed))
-	if err := w.lifecycle(t).DeleteSession(t.Context(), w.taskID, w.sessionID); err != nil {
-		t.Fatal(err)
-	}
+	w.deleteSession(t)
 	for _, a := range []prompt.Attachment{staged, claimed} {
 		if _, _, err := w.prompts.AttachmentContent(t.Context(), w.taskID, a.ID); err != nil {
 			t.Errorf("%s: %v", a.Name, err)

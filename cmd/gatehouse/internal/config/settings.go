@@ -57,7 +57,7 @@ func Defaults() Settings {
 		AttachmentExpiry:       domain.DefaultAttachmentExpiry,
 		HookTimeout:            5 * time.Second,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
-		AcknowledgeTimeout:     time.Hour,
+		AcknowledgeTimeout:     domain.DefaultAcknowledgeTimeout,
 		RecoveryInterval:       5 * time.Second,
 		MaxBodyBytes:           8 << 20,
 		MaxIngestBodyBytes:     32 << 20,

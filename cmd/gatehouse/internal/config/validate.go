@@ -109,7 +109,7 @@ func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
 	p.check(s.AcknowledgeTimeout >= time.Second, "acknowledge-timeout", "must be at least a second")
 	p.check(s.RecoveryInterval >= minRecovery && s.RecoveryInterval <= maxRecovery, "recovery-interval", "must be from %s to %s", minRecovery, maxRecovery)
-	p.check(s.AttachmentExpiry >= time.Second, "attachment-expiry", "must be a second or longer")
+	p.check(s.AttachmentExpiry >= time.Second, "attachment-expiry", "must be at least a second")
 	p.check(len(s.DelegationTools) > 0, "delegation-tools", "must name at least one tool")
 	for _, tool := range s.DelegationTools {
 		p.check(tool != "" && len(tool) <= domain.MaxShortText, "delegation-tools", "must be names of 1 to %d bytes", domain.MaxShortText)
