@@ -119,13 +119,17 @@ func (t promptTx) AppendMessage(ctx context.Context, m session.Message) error {
 }
 
 // EndTurn implements prompt.Tx.
-func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) error {
-	_, err := t.NewUpdate().Table("task_session_turns").Set("state = ?", state).Set("ended_at = ?", at).
+func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) (bool, error) {
+	res, err := t.NewUpdate().Table("task_session_turns").Set("state = ?", state).Set("ended_at = ?", at).
 		Where("id = ?", id).Where("state = ?", session.TurnRunning).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("end turn: %w", err)
+		return false, fmt.Errorf("end turn: %w", err)
 	}
-	return nil
+	n, err := res.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("end turn: %w", err)
+	}
+	return n > 0, nil
 }
 
 // RequestInterrupt implements prompt.Turns.
