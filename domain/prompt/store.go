@@ -158,6 +158,10 @@ type Turns interface {
 
 // Transcript is the part of a transaction that writes the rows of prompts.
 type Transcript interface {
+	// Transcribed reports whether a message is in the transcript: that it was written,
+	// and not rolled back since.
+	Transcribed(ctx context.Context, messageID string) (bool, error)
+
 	// AppendMessage stores a message. Its sequence number is the session's next.
 	AppendMessage(ctx context.Context, m session.Message) error
 }
