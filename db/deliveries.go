@@ -122,14 +122,27 @@ func (t promptTx) AppendMessage(ctx context.Context, m session.Message) error {
 	return nil
 }
 
+// Transcribed implements prompt.Transcript.
+func (t promptTx) Transcribed(ctx context.Context, messageID string) (bool, error) {
+	n, err := t.NewSelect().Table("task_session_messages").Where("id = ?", messageID).Where("deleted_at IS NULL").Count(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look up message: %w", err)
+	}
+	return n > 0, nil
+}
+
 // EndTurn implements prompt.Tx.
-func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) error {
-	_, err := t.NewUpdate().Table("task_session_turns").Set("state = ?", state).Set("ended_at = ?", at).
+func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) (bool, error) {
+	res, err := t.NewUpdate().Table("task_session_turns").Set("state = ?", state).Set("ended_at = ?", at).
 		Where("id = ?", id).Where("state = ?", session.TurnRunning).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("end turn: %w", err)
+		return false, fmt.Errorf("end turn: %w", err)
 	}
-	return nil
+	n, err := res.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("end turn: %w", err)
+	}
+	return n > 0, nil
 }
 
 // RequestInterrupt implements prompt.Turns.

@@ -105,8 +105,16 @@ func (e *ValidationError) Unwrap() error { return ErrValidation }
 // Problems collects what is wrong with a request while it is judged.
 type Problems []Problem
 
-// Add notes a problem with field, a JSON pointer such as "/body/title".
+// MaxProblems is how many problems one answer lists: a small body of many small
+// mistakes must not become a large answer.
+const MaxProblems = 1000
+
+// Add notes a problem with field, a JSON pointer such as "/body/title", unless there are
+// [MaxProblems] already.
 func (p *Problems) Add(field, code, format string, args ...any) {
+	if len(*p) >= MaxProblems {
+		return
+	}
 	*p = append(*p, Problem{field, code, fmt.Sprintf(format, args...)})
 }
 

@@ -29,7 +29,7 @@ type findings struct {
 }
 
 func (f *findings) add(code, format string, args ...any) {
-	if len(f.problems) < maxProblems {
+	if len(f.problems) < domain.MaxProblems { // or their pointers would be made for nothing
 		f.problems.Add(pointer(f.at), code, format, args...)
 	}
 }

@@ -13,10 +13,6 @@ import (
 	"gatehouse/domain"
 )
 
-// maxProblems is how many problems one answer lists: a small body of many small
-// mistakes must not become a large answer.
-const maxProblems = 1000
-
 // judge reads a body once and notes where it differs from a schema. The reader
 // below it refuses duplicate members, invalid UTF-8 and unpaired surrogates
 // wherever they stand; whatever is no JSON is [errMalformed], without words of

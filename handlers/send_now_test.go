@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,5 +89,17 @@ func TestSendNowRefusals(t *testing.T) {
 		refuse(p.now(t, id), 409, "session_unavailable", `"reason":"terminal"`)
 		p.call("PATCH", p.task, `{"archived":true}`).do(t).want(t, 200)
 		refuse(p.now(t, id), 409, "task_archived")
+	})
+}
+
+// A selection of many mistakes has a bounded answer, also where the domain finds them.
+func TestSendNowProblemsAreBounded(t *testing.T) {
+	eachPrompts(t, func(t *testing.T, p *prompts) {
+		twice := slices.Repeat([]string{domain.NewID()}, 5000)
+		refused := p.send(access.ScopeUser, map[string]any{"expected_queue_revision": 0, "entry_ids": twice}).do(t).
+			wantCode(t, 422, "validation_failed")
+		if problems, _ := refused.json(t)["errors"].([]any); len(problems) != domain.MaxProblems {
+			t.Errorf("%d problems", len(problems))
+		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gatehouse/domain"
 )
 
 // API-2: each problem with a body has a pointer and a code.
@@ -219,7 +221,7 @@ func checkSilent(t *testing.T, e *edge, a answer, sent string) {
 func TestProblemsAreBounded(t *testing.T) {
 	s := rulesOf(t, "Everything")["tags"]
 	problems, err := judgeJSON([]byte("["+strings.Repeat("1,", 5000)+"1]"), s)
-	if err != nil || len(problems) != maxProblems {
+	if err != nil || len(problems) != domain.MaxProblems {
 		t.Errorf("%d problems, %v", len(problems), err)
 	}
 }

@@ -95,9 +95,10 @@ func (d *Delivery) settle(token Token, outcome Outcome, detail *string, at time.
 	return true, nil
 }
 
-// failTurn ends the turn of d as failed. With the last running turn the session
-// waits for input again; a session that was deleted or reset since had its turns
-// deleted or ended with that.
+// failTurn ends the turn of d as failed, and reports whether it ran until then. With the
+// last running turn the session waits for input again. A turn that had ended before has
+// nothing to do with what the session does now; and a session that was deleted or reset
+// since had its turns deleted or ended with that.
 func failTurn(ctx context.Context, tx Tx, d Delivery, at time.Time) (ended bool, err error) {
 	if d.TurnID == nil {
 		return false, nil
@@ -112,7 +113,7 @@ func failTurn(ctx context.Context, tx Tx, d Delivery, at time.Time) (ended bool,
 	if ses.IncarnationID != d.IncarnationID {
 		return false, nil // the reset has ended it, and what runs now is not its session
 	}
-	if err := tx.EndTurn(ctx, *d.TurnID, session.TurnFailed, at); err != nil {
+	if ended, err = tx.EndTurn(ctx, *d.TurnID, session.TurnFailed, at); err != nil || !ended {
 		return false, err
 	}
 	ses, changed, err := ses.AfterTurn(ctx, tx, at)

@@ -65,7 +65,8 @@ func lockIncarnation(ctx context.Context, tx Tx, d Delivery) (session.Session, e
 }
 
 // begin writes the attempt of d: delivery with its sources, turn, and the transcript
-// row of a prompt that has none, as a combination never has; and the session runs.
+// row of a prompt that has none, as a combination never has, or none any more; and the
+// session runs.
 func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID string, at time.Time) (*event.Change, error) {
 	d.become(StateAttempted, at)
 	d.TurnID = &turnID
@@ -76,8 +77,11 @@ func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID 
 	case !inserted:
 		return nil, session.ErrTurnConflict
 	}
-	written := d.MessageID == nil
-	if written {
+	there, err := d.transcribed(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
 		if err := tx.AppendMessage(ctx, *d.transcribe(&ses, at)); err != nil {
 			return nil, err
 		}
@@ -90,6 +94,6 @@ func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID 
 	ses.UpdatedAt = at
 	return &event.Change{
 		Task:     true,
-		Sessions: []event.SessionChange{{SessionID: ses.ID, Queue: true, Messages: written}},
+		Sessions: []event.SessionChange{{SessionID: ses.ID, Queue: true, Messages: !there}},
 	}, tx.SaveSession(ctx, ses)
 }

@@ -144,8 +144,9 @@ type Turns interface {
 	// InsertTurn reports whether the id was free.
 	InsertTurn(ctx context.Context, t session.Turn) (inserted bool, err error)
 
-	// EndTurn ends a turn that is running. One that is not stays as it is.
-	EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) error
+	// EndTurn ends a turn that is running, and reports whether it was. One that is not
+	// stays as it is.
+	EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) (ended bool, err error)
 
 	// RunningTurns counts the turns of a session that have not ended.
 	RunningTurns(ctx context.Context, sessionID string) (int, error)
@@ -157,6 +158,10 @@ type Turns interface {
 
 // Transcript is the part of a transaction that writes the rows of prompts.
 type Transcript interface {
+	// Transcribed reports whether a message is in the transcript: that it was written,
+	// and not rolled back since.
+	Transcribed(ctx context.Context, messageID string) (bool, error)
+
 	// AppendMessage stores a message. Its sequence number is the session's next.
 	AppendMessage(ctx context.Context, m session.Message) error
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -8,11 +9,25 @@ import (
 	"gatehouse/domain/session"
 )
 
+// transcribed reports whether the transcript has a row of d. One that was rolled back
+// before the boundary is none: the agent has yet to be told of it.
+func (d Delivery) transcribed(ctx context.Context, tx Transcript) (bool, error) {
+	if d.MessageID == nil {
+		return false, nil
+	}
+	return tx.Transcribed(ctx, *d.MessageID)
+}
+
 // transcribe returns the transcript row of d, the next of s, and links d to it. Its
-// id follows from the delivery's, so that there is never a second one (DL-4).
+// id follows from the delivery's, so that there is never a second one (DL-4), or from
+// that of the row it stands in for, which keeps its own.
 func (d *Delivery) transcribe(s *session.Session, now time.Time) *session.Message {
 	s.LastMessageSeq++
-	id := domain.DeriveID(d.ID, "message")
+	space := d.ID
+	if d.MessageID != nil {
+		space = *d.MessageID
+	}
+	id := domain.DeriveID(space, "message")
 	d.MessageID = &id
 	return &session.Message{
 		ID:        id,

@@ -19,6 +19,7 @@ func deliveries(t *testing.T, open Open) {
 		"DL-1 a live lease blocks, an expired one is lost": leaseExpires,
 		"DL-2 past the boundary there is no way back":      boundary,
 		"DL-4 one transcript row, also after another try":  oneTranscriptRow,
+		"a row that was rolled back is written again":      rolledBackRow,
 		"DL-10 a terminal session hands nothing out":       terminalSession,
 		"DL-13 the head first":                             headFirst,
 		"release gives the place back":                     releases,
@@ -27,6 +28,7 @@ func deliveries(t *testing.T, open Open) {
 		"a failure ends the turn, success does not":        outcomesAndTurns,
 		"a turn that ended already stays as it is":         endedTurn,
 		"another turn keeps the session running":           otherTurn,
+		"a late word leaves alone what runs by now":        lateFailure,
 		"an archived task reserves and attempts nothing":   archivedSteps,
 		"what is not there":                                missingDelivery,
 		"forms":                                            deliveryForms,
@@ -294,6 +296,20 @@ func endedTurn(t *testing.T, w *promptWorld) {
 	s := w.state(t)
 	if s.Turns[0].State != session.TurnCompleted || s.Sessions[0].State != session.StateWaitingForInput {
 		t.Errorf("turn %+v, session %s", s.Turns[0], s.Sessions[0].State)
+	}
+}
+
+// The turn ended with the first word. What the runner says the session does since is no
+// part of it, and the next prompt has to wait for its end.
+func lateFailure(t *testing.T, w *promptWorld) {
+	w.enqueue(t, "c1")
+	r := w.pass(t)
+	w.acknowledge(t, r, prompt.OutcomeUnknown)
+	w.setState(t, w.sessionID, session.StateRunning)
+	w.enqueue(t, "c2")
+	w.acknowledge(t, r, prompt.OutcomeFailed)
+	if s := w.state(t); s.Sessions[0].State != session.StateRunning {
+		t.Errorf("session is %s", s.Sessions[0].State)
 	}
 }
 
