@@ -1694,7 +1694,7 @@ type QueueOrder struct {
 
 // QueuedPromptCreate defines model for QueuedPromptCreate.
 type QueuedPromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
@@ -2755,9 +2755,9 @@ type ClientInterface interface {
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-	// with it (DL-8). A wrong or expired token is 409
-	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-	// task 409 `task_archived`.
+	// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+	// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+	// `task_archived`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2769,9 +2769,9 @@ type ClientInterface interface {
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-	// with it (DL-8). A wrong or expired token is 409
-	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-	// task 409 `task_archived`.
+	// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+	// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+	// `task_archived`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2781,8 +2781,7 @@ type ClientInterface interface {
 	// ReleaseDeliveryWithBody Give a reservation back
 	//
 	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-	// expired token is 409 `lease_lost` (DL-1).
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2792,8 +2791,7 @@ type ClientInterface interface {
 	// ReleaseDelivery Give a reservation back
 	//
 	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-	// expired token is 409 `lease_lost` (DL-1).
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4036,9 +4034,9 @@ func (c *Client) AcknowledgeDelivery(ctx context.Context, deliveryID DeliveryID,
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 // transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-// with it (DL-8). A wrong or expired token is 409
-// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-// task 409 `task_archived`.
+// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+// `task_archived`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4060,9 +4058,9 @@ func (c *Client) AttemptDeliveryWithBody(ctx context.Context, deliveryID Deliver
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 // transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-// with it (DL-8). A wrong or expired token is 409
-// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-// task 409 `task_archived`.
+// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+// `task_archived`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4082,8 +4080,7 @@ func (c *Client) AttemptDelivery(ctx context.Context, deliveryID DeliveryID, bod
 // ReleaseDeliveryWithBody Give a reservation back
 //
 // Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-// expired token is 409 `lease_lost` (DL-1).
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 //
 // Takes any type of body and a specified content type.
 //
@@ -4103,8 +4100,7 @@ func (c *Client) ReleaseDeliveryWithBody(ctx context.Context, deliveryID Deliver
 // ReleaseDelivery Give a reservation back
 //
 // Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-// expired token is 409 `lease_lost` (DL-1).
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9907,9 +9903,9 @@ type ClientWithResponsesInterface interface {
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-	// with it (DL-8). A wrong or expired token is 409
-	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-	// task 409 `task_archived`.
+	// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+	// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+	// `task_archived`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9921,9 +9917,9 @@ type ClientWithResponsesInterface interface {
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-	// with it (DL-8). A wrong or expired token is 409
-	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-	// task 409 `task_archived`.
+	// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+	// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+	// `task_archived`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9933,8 +9929,7 @@ type ClientWithResponsesInterface interface {
 	// ReleaseDeliveryWithBodyWithResponse Give a reservation back
 	//
 	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-	// expired token is 409 `lease_lost` (DL-1).
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9944,8 +9939,7 @@ type ClientWithResponsesInterface interface {
 	// ReleaseDeliveryWithResponse Give a reservation back
 	//
 	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-	// expired token is 409 `lease_lost` (DL-1).
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15604,9 +15598,9 @@ func (c *ClientWithResponses) AcknowledgeDeliveryWithResponse(ctx context.Contex
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 // transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-// with it (DL-8). A wrong or expired token is 409
-// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-// task 409 `task_archived`.
+// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+// `task_archived`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15624,9 +15618,9 @@ func (c *ClientWithResponses) AttemptDeliveryWithBodyWithResponse(ctx context.Co
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
 // transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
-// with it (DL-8). A wrong or expired token is 409
-// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
-// task 409 `task_archived`.
+// with it (DL-8). A wrong or expired token is 409 `lease_lost`, a second call 409 `delivery_attempted`, a session that
+// was reset or deleted 409 `session_replaced`, a terminal one 409 `session_unavailable`, an archived task 409
+// `task_archived`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15642,8 +15636,7 @@ func (c *ClientWithResponses) AttemptDeliveryWithResponse(ctx context.Context, d
 // ReleaseDeliveryWithBodyWithResponse Give a reservation back
 //
 // Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-// expired token is 409 `lease_lost` (DL-1).
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15659,8 +15652,7 @@ func (c *ClientWithResponses) ReleaseDeliveryWithBodyWithResponse(ctx context.Co
 // ReleaseDeliveryWithResponse Give a reservation back
 //
 // Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
-// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
-// expired token is 409 `lease_lost` (DL-1).
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or expired token is 409 `lease_lost` (DL-1).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
