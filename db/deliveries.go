@@ -115,11 +115,8 @@ func (t promptTx) SaveSession(ctx context.Context, s session.Session) error {
 }
 
 // AppendMessage implements prompt.Tx.
-func (t promptTx) AppendMessage(ctx context.Context, m session.Message) error {
-	if err := t.batch(ctx, t.insertMessage(m)); err != nil {
-		return fmt.Errorf("append message: %w", err)
-	}
-	return nil
+func (t promptTx) AppendMessage(ctx context.Context, m session.Message) (bool, error) {
+	return insert(ctx, t.querier, &messageRow{Message: m})
 }
 
 // Transcribed implements prompt.Transcript.

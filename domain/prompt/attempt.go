@@ -82,7 +82,7 @@ func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID 
 		return nil, err
 	}
 	if !there {
-		if err := tx.AppendMessage(ctx, *d.transcribe(&ses, at)); err != nil {
+		if err := d.write(ctx, tx, &ses, at); err != nil {
 			return nil, err
 		}
 	}

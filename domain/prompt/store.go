@@ -162,6 +162,7 @@ type Transcript interface {
 	// and not rolled back since.
 	Transcribed(ctx context.Context, messageID string) (bool, error)
 
-	// AppendMessage stores a message. Its sequence number is the session's next.
-	AppendMessage(ctx context.Context, m session.Message) error
+	// AppendMessage stores a message, whose sequence number is the session's next, and
+	// reports whether its id was free.
+	AppendMessage(ctx context.Context, m session.Message) (inserted bool, err error)
 }

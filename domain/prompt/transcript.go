@@ -44,3 +44,20 @@ func (d *Delivery) transcribe(s *session.Session, now time.Time) *session.Messag
 		UpdatedAt: now,
 	}
 }
+
+// write appends the transcript row of d. Runners bring ids of their own for messages, and
+// one may have brought this one. It does not stand in the way of the prompt, which then
+// has a row of another id.
+func (d *Delivery) write(ctx context.Context, tx Transcript, s *session.Session, now time.Time) error {
+	row := d.transcribe(s, now)
+	inserted, err := tx.AppendMessage(ctx, *row)
+	if err != nil || inserted {
+		return err
+	}
+	row.ID = domain.NewID()
+	d.MessageID = &row.ID
+	if inserted, err = tx.AppendMessage(ctx, *row); err == nil && !inserted {
+		return session.ErrMessageConflict
+	}
+	return err
+}

@@ -20,6 +20,7 @@ func deliveries(t *testing.T, open Open) {
 		"DL-2 past the boundary there is no way back":      boundary,
 		"DL-4 one transcript row, also after another try":  oneTranscriptRow,
 		"a row that was rolled back is written again":      rolledBackRow,
+		"the id of a row may be taken":                     takenRow,
 		"DL-10 a terminal session hands nothing out":       terminalSession,
 		"DL-13 the head first":                             headFirst,
 		"release gives the place back":                     releases,
