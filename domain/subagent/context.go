@@ -1,6 +1,10 @@
 package subagent
 
-import "time"
+import (
+	"time"
+
+	"gatehouse/domain/session"
+)
 
 // Context is what is known of one invocation of a subagent: structure, not content,
 // and facts, not a session. It is telemetry, merged from frames, and what nobody
@@ -32,6 +36,9 @@ type Context struct {
 	SettledAt        *time.Time // when a terminal ToolStatus was first observed; nil is not settled (SC-10)
 	UpdatedAt        time.Time
 }
+
+// settles reports whether the launching call has ended (SC-9).
+func (c Context) settles() bool { return c.ToolStatus != nil && session.ToolSettled(*c.ToolStatus) }
 
 // UnknownExecution stands for the execution of a frame that names none. It means
 // unrecorded, never shared (SC-20), and is never upgraded to a real id (SC-22).
