@@ -49,10 +49,11 @@ ON CONFLICT (task_session_id, agent_execution_id, tool_call_id) DO UPDATE SET
 var settledStatuses = "'" + strings.Join(session.SettledToolStatuses, "', '") + "'"
 
 // MergeContexts implements subagent.ContextStore. It waits for no work of a task, in
-// whose order it has no place, and is one round trip where there are any.
+// whose order it has no place. The statements do not travel with their COMMIT: they
+// may wait for a row, and end with ctx then.
 func (s contextStore) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
 	return s.inTx(ctx, "", func(ctx context.Context, t *tx) error {
-		return t.commitWith(ctx, each(contexts, t.mergeContext)...)
+		return t.batch(ctx, each(contexts, t.mergeContext)...)
 	})
 }
 

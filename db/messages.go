@@ -95,9 +95,16 @@ func (t *tx) Message(ctx context.Context, id string) (session.Message, error) {
 	return row.Message, err
 }
 
-// UpdateMessage implements history.WriteTx.
-func (t *tx) UpdateMessage(ctx context.Context, changed session.Message) error {
-	return update(ctx, t.querier, &messageRow{Message: changed}, "content", "thinking", "metadata", "sanitized", "updated_at")
+const updateMessageSQL = `UPDATE task_session_messages
+SET content = $1, thinking = $2, turn_id = $3, metadata = $4, sanitized = $5, updated_at = $6
+WHERE id = $7`
+
+// UpdateMessages implements history.WriteTx.
+func (t *tx) UpdateMessages(ctx context.Context, messages []session.Message) error {
+	return t.batch(ctx, each(messages, func(m session.Message) stmt {
+		return exec(updateMessageSQL, m.Content, m.Thinking, m.TurnID, string(m.Metadata), m.Sanitized,
+			t.dialect.timeArg(m.UpdatedAt), m.ID)
+	})...)
 }
 
 // DeleteMessages implements history.WriteTx.

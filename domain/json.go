@@ -59,6 +59,30 @@ func ParseJSON(raw []byte) (any, error) {
 	return v, nil
 }
 
+// ReplaceNULs returns a value that [ParseJSON] read with each U+0000 in its texts and
+// names replaced by U+FFFD, and whether there was any. It may change v itself.
+func ReplaceNULs(v any) (clean any, replaced bool) {
+	switch v := v.(type) {
+	case string:
+		return ReplaceNUL(v)
+	case []any:
+		for i, item := range v {
+			item, some := ReplaceNULs(item)
+			v[i], replaced = item, replaced || some
+		}
+	case map[string]any:
+		for name, member := range v {
+			cleanName, inName := ReplaceNUL(name)
+			member, some := ReplaceNULs(member)
+			if inName {
+				delete(v, name)
+			}
+			v[cleanName], replaced = member, replaced || some || inName
+		}
+	}
+	return v, replaced
+}
+
 // canonicalizer appends canonical JSON within limits. A short number can have a long
 // decimal form, so the size is watched while it grows.
 type canonicalizer struct{ maxDepth, maxBytes int }

@@ -306,6 +306,72 @@ func (e ExecutionStatus) Valid() bool {
 	}
 }
 
+// Defines values for FrameOutcome.
+const (
+	FrameOutcomeCreated   FrameOutcome = "created"
+	FrameOutcomeRejected  FrameOutcome = "rejected"
+	FrameOutcomeUnchanged FrameOutcome = "unchanged"
+	FrameOutcomeUpdated   FrameOutcome = "updated"
+)
+
+// Valid indicates whether the value is a known member of the FrameOutcome enum.
+func (e FrameOutcome) Valid() bool {
+	switch e {
+	case FrameOutcomeCreated:
+		return true
+	case FrameOutcomeRejected:
+		return true
+	case FrameOutcomeUnchanged:
+		return true
+	case FrameOutcomeUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameReason.
+const (
+	FrameReasonInvalidTime     FrameReason = "invalid_time"
+	FrameReasonMalformed       FrameReason = "malformed"
+	FrameReasonMessageConflict FrameReason = "message_conflict"
+	FrameReasonNul             FrameReason = "nul"
+	FrameReasonRolledBack      FrameReason = "rolled_back"
+	FrameReasonTooLarge        FrameReason = "too_large"
+	FrameReasonTooLong         FrameReason = "too_long"
+	FrameReasonTurnNotFound    FrameReason = "turn_not_found"
+	FrameReasonUnknownFrame    FrameReason = "unknown_frame"
+	FrameReasonUnstorable      FrameReason = "unstorable"
+)
+
+// Valid indicates whether the value is a known member of the FrameReason enum.
+func (e FrameReason) Valid() bool {
+	switch e {
+	case FrameReasonInvalidTime:
+		return true
+	case FrameReasonMalformed:
+		return true
+	case FrameReasonMessageConflict:
+		return true
+	case FrameReasonNul:
+		return true
+	case FrameReasonRolledBack:
+		return true
+	case FrameReasonTooLarge:
+		return true
+	case FrameReasonTooLong:
+		return true
+	case FrameReasonTurnNotFound:
+		return true
+	case FrameReasonUnknownFrame:
+		return true
+	case FrameReasonUnstorable:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -1183,6 +1249,56 @@ type FileChangeIn struct {
 
 	// ToolCallID At most 512 bytes.
 	ToolCallID *string `json:"tool_call_id,omitempty"`
+}
+
+// Frame One event of a tool call, judged by itself: what is not as described here is told in the result of the frame, not as
+// a problem of the request. Empty texts and nulls count as absent.
+type Frame = json.RawMessage
+
+// FrameAppend defines model for FrameAppend.
+type FrameAppend struct {
+	Frames []Frame `json:"frames"`
+}
+
+// FrameAppendResult defines model for FrameAppendResult.
+type FrameAppendResult struct {
+	Results []FrameResult `json:"results"`
+}
+
+// FrameOutcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+// was told before. `rejected`: it was not taken.
+type FrameOutcome string
+
+// FrameReason Why a frame was rejected. `malformed`: no object of the members and types above. `unknown_frame`: `frame` is neither
+// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+// message of the call was, and stays so.
+type FrameReason string
+
+// FrameResult defines model for FrameResult.
+type FrameResult struct {
+	// Index Of the frame in the request, from 0.
+	Index int64 `json:"index"`
+
+	// MessageID The message of the call; null when rejected.
+	MessageID nullable.Nullable[string] `json:"message_id"`
+
+	// Outcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+	// was told before. `rejected`: it was not taken.
+	Outcome FrameOutcome `json:"outcome"`
+
+	// Reason Why a frame was rejected. `malformed`: no object of the members and types above. `unknown_frame`: `frame` is neither
+	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+	// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+	// message of the call was, and stays so.
+	Reason *FrameReason `json:"reason,omitempty"`
+
+	// Seq Of that message; null when rejected.
+	Seq nullable.Nullable[int64] `json:"seq"`
 }
 
 // Health defines model for Health.
@@ -2266,6 +2382,9 @@ type UpdateSessionJSONRequestBody = SessionPatch
 // ReserveDeliveryJSONRequestBody defines body for ReserveDelivery for application/json ContentType.
 type ReserveDeliveryJSONRequestBody = ReserveRequest
 
+// AppendFramesJSONRequestBody defines body for AppendFrames for application/json ContentType.
+type AppendFramesJSONRequestBody = FrameAppend
+
 // AppendMessagesJSONRequestBody defines body for AppendMessages for application/json ContentType.
 type AppendMessagesJSONRequestBody = MessageAppend
 
@@ -2376,6 +2495,9 @@ type ServerInterface interface {
 	// ListFileChanges Read what a session changed, merged by path
 	// (GET /v1/sessions/{session_id}/file-changes)
 	ListFileChanges(ctx echo.Context, sessionID SessionID, params ListFileChangesParams) error
+	// AppendFrames Ingest frames of tool calls
+	// (POST /v1/sessions/{session_id}/frames)
+	AppendFrames(ctx echo.Context, sessionID SessionID) error
 	// ListMessages Read the history of a session
 	// (GET /v1/sessions/{session_id}/messages)
 	ListMessages(ctx echo.Context, sessionID SessionID, params ListMessagesParams) error
@@ -2812,6 +2934,22 @@ func (w *ServerInterfaceWrapper) ListFileChanges(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListFileChanges(ctx, sessionID, params)
+	return err
+}
+
+// AppendFrames converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendFrames(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendFrames(ctx, sessionID)
 	return err
 }
 
@@ -3820,6 +3958,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/frames", wrapper.AppendFrames, options.OperationMiddlewares["appendFrames"]...)
 	router.PATCH(options.BaseURL+"/v1/messages/:message_id", wrapper.UpdateMessage, options.OperationMiddlewares["updateMessage"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.ListExecutions, options.OperationMiddlewares["listExecutions"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.StartExecution, options.OperationMiddlewares["startExecution"]...)
@@ -4723,6 +4862,54 @@ type ListFileChangesdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListFileChangesdefaultApplicationProblemPlusJSONResponse) VisitListFileChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendFramesRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendFramesJSONRequestBody
+}
+
+type AppendFramesResponseObject interface {
+	VisitAppendFramesResponse(w http.ResponseWriter) error
+}
+
+type AppendFrames200JSONResponse FrameAppendResult
+
+func (response AppendFrames200JSONResponse) VisitAppendFramesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendFramesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendFramesdefaultApplicationProblemPlusJSONResponse) VisitAppendFramesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6881,6 +7068,9 @@ type StrictServerInterface interface {
 	// ListFileChanges Read what a session changed, merged by path
 	// (GET /v1/sessions/{session_id}/file-changes)
 	ListFileChanges(ctx context.Context, request ListFileChangesRequestObject) (ListFileChangesResponseObject, error)
+	// AppendFrames Ingest frames of tool calls
+	// (POST /v1/sessions/{session_id}/frames)
+	AppendFrames(ctx context.Context, request AppendFramesRequestObject) (AppendFramesResponseObject, error)
 	// ListMessages Read the history of a session
 	// (GET /v1/sessions/{session_id}/messages)
 	ListMessages(ctx context.Context, request ListMessagesRequestObject) (ListMessagesResponseObject, error)
@@ -7610,6 +7800,54 @@ func (sh *strictHandler) ListFileChanges(ctx echo.Context, sessionID SessionID, 
 		return err
 	} else if validResponse, ok := response.(ListFileChangesResponseObject); ok {
 		return validResponse.VisitListFileChangesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendFrames operation middleware
+func (sh *strictHandler) AppendFrames(ctx echo.Context, sessionID SessionID) error {
+	var request AppendFramesRequestObject
+
+	request.SessionID = sessionID
+
+	var body AppendFramesJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendFrames(ctx.Request().Context(), request.(AppendFramesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendFrames")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendFramesResponseObject); ok {
+		return validResponse.VisitAppendFramesResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -8999,289 +9237,315 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H39chs3lu+roHi3KtFMS6Lkj8RS3drS2M5Es/FHWfLk7gxz2RAbFBE1AaaBNq249AD7Hvtk+yS3cA6A",
-	"RjfRZJMiZXtu/klkstn4Ojjf53c+9UZyOpOCCa16J596E0YzVsCfLy/ptfl/xtSo4DPNpeid9C40FZki",
-	"Y1kQPeGKKE01OyVakitGFBOaXNHRDaGKcE1GdMrIt2dvz/ef7h30kl7Bfit5wbLeiS5KlvTUaMKm1Ayi",
-	"b2esd9JTuuDiund3l/TOMzadSc2E3n/HZjm9NT9bmA29VURPqCZ6wggVas4KUrAZo1oRKgijRc5ZQWg2",
-	"5UpxKci3Zy/2v1sxGSbKae/kn+bjXxI3tSspc0YFzO0nOaI4g+aELieMzKieEDkmczOvOVVkVDCqWYY7",
-	"8f3aO/GO6eJ2/2ysWbE44M9cT8jj42eEiow86T9KiGIjaY5ISzKnXJvRqrePZTGlunfS40I/fdzzq+NC",
-	"s2tWwHg///zz/lmpJ0xoPqKatQ3aP0rIRM7NQDR4HJd5fLxXH3lxXf9n/x37rWRK759n8Z3kmdlHoLMC",
-	"H03goEc0z1nxjSJyLsh8woQhtgnNCCUfaG5+Jew0Hq+523dJb0YLOmXa3oIzRznPc86EPn8Rn6mfEU6Z",
-	"iorkzAS4ec7QRS/pCTo1Q47gfUOerUkNLXTwRuS3SHETqggl10BzBUkV+y31U/itZMVtNQcK71qXPv7C",
-	"xrJgq6egprApy6dwhS9bdw7PJ1Rcs9hpnOMBkDHPGRnBY20nAF+ufwLP5XTaQgpu8BE+0jYwfrvByGWh",
-	"ZOTwU8E+6uEIvk3xyhg2dM0Ibi/ehe/2DsgZuaJwPRIiC7gmQK1ST1hBcm4uGFfk8fFx23nhICtu9guW",
-	"8w+suF22RZl9pmWP3Nfrb9ILPh6rCM+aMFgknroyR8TI3DAyPWG8IJp91Kck5SLngqXIVegVSLRvfzzf",
-	"P0ZOEtuSDAYMJ/VvBRv3Tnr/67ASrof4rTqE6b2SGYPJvvzIRqWZ4bKtUuUVvTYTYe7plk1zDw79g+tv",
-	"3/n4FdWjSZzNpUYpqCgspwKlr5FyijGREC6UZhQmnrKPMzbSLBt+YIXhhGmoC8D0Ud2oFnA+3sfRV83x",
-	"tRSsZZ5nwk7z1IsGpXmeG1VFZCoJVQWuyKP+4y7TMgN2mttPfMp15Cw1myoyYwXeS3chW0gqh5eEA2Vs",
-	"TMtc906e9JPelH7kU6OjHPfNv7jAfx1FWeUrphRdziun+EgLVdlv1yclO3LLjthvq02pE08hS5GptPsO",
-	"rbUpb3Mq/o5UuTgz+wXujSHyBPjViE9pTkQ5vWJFy1ZZQl9XwYOlLs4DPw/25wlStGAcWBkoRkIWJIXd",
-	"SA05X/MPTLRtGu5pfNeerN60CwYKzVJWxZbpPPbb9SnpkqqbZcNqqm5axjRfbTCgvGFLF6rNAwkREk0P",
-	"+CfhWrF83DYR88gGMymL5RMpi7btNl+tO+CdeVjNpFAMKPJtIa9yNjV/jqQw5pj5k85mOUcb6HCGT/z5",
-	"V4V3qZsYdO+FERsMnIwpz8uiUuFJOpIZA/pWml7lDKwdZYy/+YSPJmb9geXaMJhi07BPH4aPtpg+y36+",
-	"8HzErFn2+9qzd7AXdoPA9hjdCDnPWXbN7GOw91nGzU7R/G0hZ6zQ3JzUmOaKJb1Z8JGhGE15HtOFqDab",
-	"aV5vtBxZasL1KVj1MyZnOYiCBmkkPVlqozWt1HCs6vbGPn6XIO1HLAbUIwqmWPEBqCkhNFeSgGFirhPJ",
-	"GVWx2dyFRP1PO0A1xcpul1e/spE2k/CmnJlIc6Nwyl2XZl5nxSIcSZ6/GfdO/rn8x1bg9e5+SSKqlS6o",
-	"wM9IIecJEWWeI7s3vJ4RYPXGrKXilkxlwUB5ME+ZC+Eu9sKii1bfiVOIOapvxl7VmmWVyeAcJU0HCO48",
-	"U0azCzh65314//78Rcsm2NcFRj4xvCxLrD5uDRWzD9eW884KOZ3pAzMtJehMTaTuPhVryqkL98v4tKzB",
-	"pghVZsxbQgvmabRxVCCLwAIWEpSHDsfUIGZPjRWRBYsLzjRK5bMZE9mFprpcYgV5nQ/ois2NNQhUAL8O",
-	"qODH8/1nQAXWKdazzqz4NCpecWZf9Kq6JfUrx7NVlw3pJOkp9lsnt0DSU37Vy95b26Hm3oO4NCP6t0U3",
-	"WWs2nemtMpJh9x1xgr3T4yuJC1UE984ly91MCHXm/V25fGyG6A+6hI+9A7f3/N3Ls8uXL3pJ79WbF+c/",
-	"nMOfL17+9BI/fPfy9dmrly+i9Nvu7jsThGchhxpNpGKnwJQMs1IzOmKgtAMnqPjojGrNCvOK//vPs/1/",
-	"0P3f+/vPDoYn+798OkqOjr+/+7eY0LUsapHUqBhNZDEcF3La8XrYX2jZ8fkrmd1GdMTE8YAh1atI8JKj",
-	"AtCdtg3LHK7DHHL0MWj2UUcnW86yNSf7oc0w/KGQU3KUkD8fwfmyDN3rXRyWCzzGrdNuc3MlSe18w7NL",
-	"AiszOIjaQqNXBAnpOfxkzTvcoLX6rrzMuDaKo1TwOkI1RjxAnesbyWLUlU4b1aDR+jh/tS5tPaGCpMGU",
-	"0o7vdvS8KODHjGVXdHRzaiY/lUqTp4/Jf/C/oIF3lVNxE9WIH46sF+c8pcUNy6wTDpyXR+TqVhtblBw/",
-	"eWqmv5qj3o8Ul5DZi4KOV0uKpuGXmV8RiB5gfITcsJkGJevXMrs2esmttbLJt2+f7x892js1RzTh4prY",
-	"KJFZGtiHRlE2CzBfaHqDbpEvhociLSx8vIqf3bVv+fl0Jou1TUSz46iQaTZdqTvVTvcOPJHn+Lujft9P",
-	"jRYFvV2b6hukWVGlneMvq5b+jilwkTYlZQGfd18krM6+7G5xUaGZsZ5x0Vihm1fwyiVrbHGjQiw2dSEl",
-	"cAQO2ccRYxnLUnR2w4eVo37KNFye45pe33L1R7IU5v9aaprHNSUc+q3zxq9BfHGGfLYWC24GGTrey+1Q",
-	"5sLg9sIvOcZ3ZrA12aKxVwyHs6dMuIDkho90pIkdeZG3dRc2y3ZuhUt4QZa4dy3ZgepCLB59njcXq1y0",
-	"aVQWhVk8OuS5ILLIWAGxgkoNQooXJOVZurgl7pXrsrsYF1hToBfsA1+iVPa9UmnmiI4YjFSinNvrqOI4",
-	"b/cmZF15yisC99NOqs2LH63QBR0tkT7o+Fgwpd7MmDh7e04yOSpdyLz+9qT3cf9a7tsPf1VSHLyjc+9M",
-	"S3qo0WaXzs5snPnatgr7OOMFU/YX9Rm/9q4erkkmmQLuhL+oHZFRxfe1eWOr92cTNTKnVyzi0H05nenb",
-	"iLcwyjEL9kHe+B1ZXF/iwhvmLVeyEORaymzz1amRnK10Gl/AQ+2u4stGkCUhaiLngkgxiq9yLosbMMU3",
-	"vQ7oFbF+ZVxD463uOBp2WEA/tc2O3ZsXgb+ooZpqTUeT9diVe9uZ/22Mc1WZR6tSmU4XvNBzWhHWyoMP",
-	"AkaxYYQUfERz68FNrHOVYKrDNdOKcB092vWv9NJACLihSiEgTzBjmTGgzGc2lhD6d62pcbDdS33DRdb1",
-	"aP/DPLvgNGzmGqh4OKEUmucVh7Dn6G91WQJRL19ZnR1Xy53KDDnTyo0JwkjdvPQLAaUFJz0GtGwgo4qa",
-	"ZZDgYxePHu1ORwfyz6nUBYulE9XCApDqWhScKXD3HaG4XkfDMFphm5JhdjawBIM4jHO5tOSh5nTECNVV",
-	"KiKaA1Lkt1Z5+vbFT8aG7qhc7CzYQzUpGM3zW4jqcBvN0UsCsE3SuNA2+rqWAlTzpEfkTVmAuCEU/d9E",
-	"aVpoli0Q1HZu0BfqqATulATaYS2LI0xjxRMLyLISASEpO16R1GRc7Na1hCgqFuI5+6ZO0YjE3DhStbh5",
-	"y0b8D8v06wf3o5wHuZGYQA+59aGpnvECFePfSlZCKG4kp1dctITi3Ig/cRVbneNSa2kYMWYVJKG2ZA82",
-	"MlTNDyCzyeoZNvCbU6U7sOnmdsP067NYtv9vKikUkSXUaQSK8oxcMTgIObYaiTsIVY7Q0WLuFuU5/FEK",
-	"SKtYehQXOp5XD5I5OH9MWQyHtNYxaJaKFR9gSMuf8O9A/FU3ZehmFdCKjeNbCqJixHJcQcbViBZZGznx",
-	"8fiVFUkx4rVmK1fou/32R5fo6JZw8frs7cWPby57Se/t2eXzH3tJ7/3ri/dv3755d9kSjauSZoPoHqbq",
-	"miOXgsV/ho48qmI8Eh1nBfsVPDhpQuaT25pDLKfiZmjdYi7dkAsoMHDeMfdP9AoHH/Bs2YTibkq+ogqC",
-	"Ve5xW1uTEFYZfrYEYonZ5/ahg+8THu0cUYcfLQ2ot4fSw9/G72J1+yjuwKnNvTBbMuaF0kTPZRUymNJb",
-	"MpbFNdON61qlLtC8YDS7Hc7MJRLo5xTjnI/QZEOSiJ7gS8wcaKV+0Blkgf45m4RNIBOiNhM5neVM1xlH",
-	"dQWjA7u3xQovwIBpJIu7VExizIGpS7alBSN6IhXzbrUJz1FPJinoN0MncxX7LSWDst9/NMIaDvI///Xf",
-	"A5EykdWfgfz4vYOBWIyvQDa6tmH51QajmUsjp6iLFteYUavbhufMXJOiFArqH5CMKBkVVE1gGS26cMvM",
-	"A90YjniZyygY+yEcRTNamK1fZiZCENFlAWl09pTCmL81cxG/MpvzdG97yq6d3/pnbX+opcyHI5rn0aXB",
-	"no/NCZOcXdPRLVaE/Xi+/2SvkwW4cBPWH2MDIrL2xRoWQDf+7HmH49Hr20lS5lvJrog62SrH8wJVxA88",
-	"Rt8R9pGEDMguwu9Z7JAXWUntUIJrvtKy8Hu+WcJFjXHG42NP+n0I+Ku4k2xDXnpPFrO1K+xckegeyJi5",
-	"Y5plp+TIGERPjo6XrN1R6+Ib7XvA7SBl7t62ZCebsb8oNUYoD+awlDC2YY9VWsFXa5D5JWwSQe7I/5zS",
-	"1pzjEr20yTPbjLVQz0Nz7ZQYsr0qNUmNEcnFdQpq15gLmodaoP0WbbJ19cEfOMuzoDpjjYCy0RcxZWZe",
-	"SPNfo/xRV2Jt67f3YuHTmNV3ARUZCYhC9pGahRizCjc5TUhqTU/zp1mF+X9hTET4QMphLsV1Gr3HY7PG",
-	"xRH/dvHmNZlJIzgLZA9X7JoLZbXYQ2OzmZcfQvkT/DWjepIalS+1tRfxAYOc/sUtM5YCEyOsGpWlNqq2",
-	"DdUac3A178DlJLiP1WAx6vuB5wxzWuNzsUa2HIPSMebmACBtyil0BZtJI7asCdSQLkbvHbaGZ9AydmZ6",
-	"2klhQmfodt9pC7SdFFzqRq/yfzcLEPHx2DvaV5XvYvWu/ZFEEmhPtYcqPVtvmjP6gSnwKUNmmqGioLp4",
-	"0cMPQ5SCfqAc9mpYLPVmBH6UdMtBqpwLpoYQIFsWFhfS3D6oLFIbasE4kpHUeudj1ZWXe4c03O2zIQ1/",
-	"BRMnYZUsixGryiTvkp7MsyHU7S0qesq/I7G8zaasdztcWWRG5MQDhBgd4jb8YieekDFko3QMCM3iFdhI",
-	"i+Db6zZReM9QF6UYUXvmkWDXqj2KcnTzq+ENi6SZvTbry7liGVzB7/eiv8cDG67pyLC/qpXhtxuQugqG",
-	"IabJ9sxsO5H1zQD7wy689wIedby3qdWvqTRmzaCPI+LEFbf6Ew2uTl1WhOx8QTIlDennqHiRCtu5b4P1",
-	"15ljk4E1tiR2JvXtjhFdnKRqkm65GnEu1s46jOkYwIWupJ4QxTOmwIlm1I5S8DFnGYE9dD5/coZmxJRN",
-	"ryCzrbQ1dIirEXUYNjWTDRSP3ekVS2VgwIlOSWnYisubuSUjKiCLleEmsCzKYH2uZX8LYvKhp9Muxn6u",
-	"Sa7El1g8diUK3eRDp6NtFRJVZlFNLFclE49bCiYWOVqLN2aJR2LBh7DAsmKX90dGc1xNm83rDEl5EzER",
-	"u5u6P3KlZSwHbULVcBrFeqqUW5tLZB5DbYIRjE9bBA0HRRTXb3OqdNy9ausDLZdMiCX0KpLBxSgvsxba",
-	"bdX0urtW7K4EiaZR/8pVCxoW+Ffwy7p/ReaZBfQ4bSvy3tR9vKaUb1JIKJD8diUVFdRXHBzeEqJ61WZR",
-	"n5FCzi2ERZWr5gCZQvguCHfmkJcX80l4vr+FPEEz6tCOGleb5VyQK0ifMlqJzTavBdS8hK7iKWDwGQ6i",
-	"oFqJTFlha5kMK+icKxY4BSLU2F23mzJNM6pXYnS8cs8ZQpE5W/08nPU786ghRyq45r8vs43f/7nf7/ch",
-	"bQ+qyUeGLYt63mfALaKMAnOdIM/JMwvBPgAQpJF7zaS3jZLdOsVIJlzcGNLrIqjWVJODH3TnYJdS5s9p",
-	"nseoJUh8246l0UWbsgTi1KltxI7qWjQEbIBU7YTCDDR/PrXNXFDPqywzf09CWm7PL2uwjxhThBou1a6J",
-	"dypdWvQG2i/hDkCmymIVBcBxGa6zzLMIWZnl1HEyMy+KnMzIcmsErO1ORFzIRf/f2j7Ezi/aWMFv1aYD",
-	"fQfCIdXeeMWkjWl99a7FYNub/sWFnf/X9BJ2t21AAQDQYaW9cI8lP2hO8/x2WApVztAeWQbWYn6A6YeB",
-	"7QYFMPGzbXHMBSdZeee6eOO6vybisFvqk2vxWHUXcsjV0Ae1KOgilpf1HcX9Rt5nE3qQ4se1phPIreuX",
-	"Dpx5G5HhBW7/1QaIaye8aA2vr6et6dNslklaf1w1bnzS69g9u7Zr/rAN/rAN/rANPqNtsIRFIBzZmnkv",
-	"a3uzHAqwqKN2PLFYuQ7EY4X89MOuXE9bkntXh5+H1+t4JdfF+Gji063SHCqsjqVer2qb1zvPVpvnzDvL",
-	"X/G/nIb5/jaIsp0C2abja01/VJOsjvoxNJgvTgqFXHnJtm8QFQiyF7nPvremmqpQplanMd6DrTdu+RIu",
-	"vy2tqcbDmxfI7PmSK7NJ9l+3W9OS6bU+hXUkF6sbF2wq0SLvphq3bcw7S9cu2FMqgKanSnGlqQXnwcTm",
-	"W6XZNJotGJ5M8K4KXtTTGtRTaT5iLe+ptm0NnA8yLhgjuDTQfWsQP4SqAA7gbxdvXickYzM9IUdPD0j6",
-	"6c62YwDm5xQ4s6FY24KI7FjaAiVnVA0ExDnnAFlQGANNYLR5HWiR4Nt9dcNn+3KGy923uYe4WIsmH0Ee",
-	"+Uwq/Jqp/bsrO0Z5khG7ERtXIFf1AZXCtlm5rzmodwESzy4PbE2AoHXgq1rxqIJd8Tu1IkUk3BIjLha3",
-	"BQRUJO+X/14Vka1xwpvs5T02J0DmgnWstSHbcMQsbPBX64gxK7mgH9i2pPQrWtxkci6qlJCjVnkdg3lb",
-	"3Cb7Zb0pDSBoPesKciGL2YQKlq3A/3BYZmQOsV8Lxgl57ajzsYxrqwNkMIPvNgUFWYqx2DhKt9fR4yv4",
-	"lBa3tovH84nko3WPsu74aAp5Z7pZGjVs25LnWBaLiQ33cCm0Zy7EF75JlcS7H56TZ4+ffEdsg4uqGwVm",
-	"+lqlA8zU1NZODHmW1jtLkZHMWIAan3OlWWY2JBJHG+kylq67FOIRoE5TxFAaQjkFLaC2Yu4wcWSZZxZB",
-	"ogtz7hCpshv63AWrWtCVakUTcCVtyw6qiZYkk8jG5pj6AqGNA/IatLuVpRXofWfmH0Ooq1Bt++bRb4au",
-	"xtvGadwRSodEjuUvWG8GLw/Au/29bXFuVbycFYUsWmcD8AAQOBxioU+aEAZYD47MxpA0EhThdLTFg3Kg",
-	"yKxyhx7age8g0uhd0GcqvhYAjxiOyzxPk03pUxGa53LeOY1rZlXtbqn6oJhH4KJg+og3gzqqJQkAU0Z8",
-	"Ba6WpmetbLwxQ247XMYy7TwaTzamhN865totZ+x+pdmN+Xggpm57buWLLbhr2/vWNXPtm8quv/3rol28",
-	"r8LfFeZFxctblAyal6D5pmH7nngsdYuQWbhx7oVB4N4SSlhTssuji8/AHxuOz39nnbiGmXgpxlxwNTH6",
-	"ExsxPtPKHjjtDBu/k9YvIZuwTzcuZ6wxTAvddu0FE9b0L9Lej5eXbwk+cBAHgOU6Z21wdRmk6M5lkbU4",
-	"HKP15mlZiJNrqtlEloqdWDl1gsgg5qXwF0s79O+wdfgwx6AQ34N42crI4AYu0eeeR8tRIYcJm4TBgrEZ",
-	"LDYUS5z6dXUbbKJ3htHcUBrLhnZ8AHMKWxtnSIxXPMsAFVRIPQRxXUMGDT/Fpm+1T6i6qX3g7lPtobKo",
-	"fwBEGH7ggHlrHzoRHH7GhC5ua5/41qrhh5WWVPvUw6LVPnYFOrVxfGFK+GkQV2i8QU9kBh9Z+R8cu9cS",
-	"4AB8xsVwyjJOXarGRCqwzUrFsgZ4nL+l/vPqn3G5A2c5bHwZnE3A64JPXVi6tn0BkFDF6fw/qvHw3+DS",
-	"9KcUQHpVx2YMST+wMHs2DweBBmnDXAK5+qMNEcFq5x1+AaRIi9GEexgxd9qjnPIpq59rVa4OPwzm4Hez",
-	"+ggoOPi3I5ngo+rNwYfVNQo+XFCaA1qvq5toU9VUTUNYVDN8EJ4A562g+RBUdbzl4fFqWZipwsHFnOBv",
-	"YYTNcD2qLeYxk8UFEo76nTX/eoBmAea3OzyHb3m0DLr3LPTUdI1HeufNgl7SXRvZLGTjUWk3gVBZFwZW",
-	"S2PuWjAtrhPC6GjiEaq37flpoMM2K55ugpInjdrHKQGabDmuRn8/XrAFhhjPBLRwyYYpfKOa9gqY0I/3",
-	"Og7d9GYtkHBMHXiHSmMr4AtCKTa68uMhzZ2fkKob9MqAuerw9JhhFCzDcwSaheV8v3dKKNF8iqqd0fao",
-	"IrkU1wOBxiOGqDKeJfC+KmtYsAo9nmdYNQX9jIBKYgWRAZyjdZhvBh22OzxxL1LuNT+PdnK/t3TGNo8n",
-	"TlhszPvNQQpVTld6kOusAzK5PXG6VwC5HW8LTXotPPbTBrakuSWzohQtdfZfBya7Rza91wH/gez+1SK7",
-	"N+Bw70UGFor3fu/4A2k+ns33wA2GD/yo5T2Zg7Ph7vWSP5D2/0Da/4qR9lsucJtqVGOl9RvU0C6TBX04",
-	"ytLrilz9Yjc0zYZOELcvwMeyWffjVryuya1F1r3mH5gg2H10RQP+B2ml/K56zXb6W6OHqt5VqxtLw9u3",
-	"wNL+5luBAhvP5ejGI6RTTa+oYuTbN28BzLl9194WkJ7Z2LlTFFqAZOGLK1dvZ9BV27WMWlh2+2ZvSFs4",
-	"gmIjKWK+pEf9prnt47mPbNr/stZ+i3OVeW7IdLPJjgs5jSf+X3oY9xp82rVkajkuzeqWhH7QX5auJ16q",
-	"0Fpb+qOckykVtxUWybx78tsWEE9OSCmsI3kTWVPVJC4tZXgHrvqFXVkOkfGqhmxR2ZAN9POtVTAC3bjt",
-	"XHP3uzz+rwx6qLpQNnSVUF2jsF0USaArr0W6dgXLJuNbGgTQKjzAhO44u1KxYhggvHaTQb5AaDXgo5wx",
-	"AUAAQdYbeBihfwUqsVXTig6x4AX8WEfsASE31lVD7qk2t1IZl1cpr0SwgNOLp8WGaFGLFuR6SbPIfL54",
-	"zKWWRNoWxKTW/WzpKFLBRzuUSHAiF5Aghs0+QsOOK9vBA34iiwp+ehXodCzIdeG6djazPHP2geWn6BOf",
-	"yDxT1tRnypE4dxjS/VrfH1u4gm49GzONt0m6qOIN9+onQksth0Up2ouMXbNhq79x2yFlQkXGMiLLlgDJ",
-	"Lss3uBjRQtBW2NAzIWHqUjCbfYr5g0aJ1eBneRaHMu3ijLQ773yR7coKNoSxdwzI0kPIOr0FSMLpLKek",
-	"3/XSxXBmI81CWrtxTCkXVTbUtnwGGK9vb+Ncq3lxGwM/Qt9X5xbOG8VG13XGxLOE1mojvL4TpYrtO2iQ",
-	"DcBhK++IdZfEeobU237YdKPG8JVI9Gxi4fLV5GyDAtarPHJZ95+nGch2IxYNJrFxK58WKuy2pEViaivJ",
-	"jON6NmgL1r3k4OLtGm2vQCeGuTIs6LTiiXouyYR+YAjhY43EKt+Mi0BJM3/yjA0NgS+TituoSXIC9qst",
-	"RbIL2KRoeGdKwWaMe/M7cNe+Lyv6Szp6df1KKnqdFIzFm5VUzfOcjml1OfyLZ8hjKddQkiGLIRezUm/W",
-	"3CSA31mCilV1mlxAUG+24Pumlun56uz8dS/pXbz/y9lfX76+jE7h0lzDRQXUZctFbRyb6BhVmJx+IKe2",
-	"sKWuKZhbbyZ9xXI5Bw365d/3O+sMm0Tfg8ndSw9Yo+9Th5KI17uubvAXbqsKzeY9ghtvqdSVcF+SXpCm",
-	"GdnGGumtp5gYOt9IK1lKQWe1Av+ueYL3Vh1WdvPawpnh0G1buQ3pDKznqxXNZvYbyeWlrHUNaouHzjYk",
-	"mJiQheu/8Kp3Pzwnjx49epaQ95fPEzLlo0La2ExC0n+k6BNpsPQwK2BRBLnAVaOeem1mX4+9tTFcrkkm",
-	"mQKEavzFQzQqzelVLEN3LRFUsA/yplP7Va7ItZTZ5gtTzi22VMmDh7YmIHDMBUGBO9fg9sFR1/YlelMN",
-	"fW3E++sE1YUEW455Qc9dGQN/4APA4Vp3byvsHq7518vvHeTUuuz+upzGAz+X7KMO24S0YULE9Mc3M/pb",
-	"ySwE8rgj0Jag0439EKqcGm0solHGrjKMlASLj+5oWUTY/pfWYXqDnlIbtTdeednNdsXbe0ZQIK3LL97U",
-	"t+0wNuKRazCc6KBbYS2Gkr5ezlIWGzeFZffqCcta57PCswKJjA/ZBhZoKBKlM58nJJdzVpARVVD4a+EH",
-	"o4qotam72dCLZfPR/LbK0WRByzW9YUTJKcPus0LOw324KtVtkAtYed/MvFgxtW3gXAllbDf+XqVpNnRm",
-	"OqNXPOdR49WVHHBFIBvL7JggmSRX7Fba8h1MUCowFXA9QBB0+bQndnOf4H5V8lxDC8YE4reuc26LImQI",
-	"eTkekmBzpjSZ8mvbrIDrJZkji36l4OXLr3QIPAarXZhfUj+D2P362Slr27B5uoslJ/27i+8VCGJ+HRvJ",
-	"jbgyUjdUE1IK/lvJVsc14G1LJ7kNOVOd3FcqbECfGZUF17cXZk0W+Y7RghUx9gpJnma+f3W4CFXKg4Uw",
-	"MgyXvH/304G7C+DRwDf68Sdaz3p3dxD2H8vFkarXo1AhV0zPGRPWQoLqwpGEaAVm+pzAFWdshk7xMWPZ",
-	"FR3duOfnBdfMbCgV+INvoBOsSKB0Q6uBwOovRZTErBJMLrD52qRgdDRhyv+csI90pPNbqF/EYsdq8IKN",
-	"ZAGZKnNX04WTdEWRvBgIn6OE5ZKZnAtX7DXmuYPOcumOAzEQl4ZRZ3IEGrTz/o+k0AUd6VMbCwA2boaB",
-	"1luQOg/S95oJVlCA4CrklHB9QM4zJjQfcyMaVTmaEKoInCWUhpCizJkaCJdgzBS/FjCPffKnP/0gi+mf",
-	"/mQlaoI/2zsBDFNDAKkS9IYNjQBOE/L+8of97w+I4VAYUXIuI/Po+8vnWJMaOo4QPOkf6QF5Ixi8dSCI",
-	"BaCZAYo9pOJWxtL3xliyaSEZMze1cHW4j47hO0Tb8vl9FNr2XUOu/il29jQfKaY1F9dq78AMeEYg59Bl",
-	"GRlRjiitE6pIVs5yQMdwgFoJ0QXluaFJy6y4gAp+3ADDu2bUXE+iyqKQ11RjI1HzZpiHGTJjbIbd3QV5",
-	"+th897jfJ+kCRkd6Cokwbmpzluf7+ASoXtjg3vz6+DgGvoVbDjRuRnUYXOboEMcrPSDvUQpXkG8iI1Yy",
-	"E+gwT2a0oFOmHQgtEJF9lTog5yhP8Tu4L0Qig9BPH9v99esiPEPOMaN64oj7cf8xdn9R5IYLcwsM7WEz",
-	"KUd9j/bg/bDj5mG715B/o/gHlmABc+YRYAiqrCILQFHSv768JIcfjg4BLMEs/jVWVxKuzER9UxhzRcfm",
-	"8tguDVwRi8UB7zenUeM4ZhjfxeHqlrz/8w8//PDCP2s5ADxrV/cDQrb49T3e81cmROWzTf+pw3xJRzJj",
-	"6QF5CWzL9kZyJXN1wKYkqAL7BpZnTtS5QqfG8DC/+efZ/j/o/u/9/WcHw/1fPh0lR8ff36V2ltD/xk3x",
-	"yd4JMEYIcLiut0rTW1UlbJ+S1MivNNyxUuRMqQCTzpWVmxX5w1bVWX+HexEAIeNDqG/4x77fcxtw3D+y",
-	"DXt+kiO4APbe2M0L6qIt1/9oxqtQDJXhhLbEyNsRx/2+2TWQQbZToy3GtY2CMVHN/exx/5md59loxJSf",
-	"5nHfUBP8BTtIUEhaGWtYjJkpOOIAdatUrEgJwg+hbRX+G7IK01OSftz3mEX78OPUTNawdNxqo8mbtQSt",
-	"vKi6gQyOA2IsAtjd3NCNLLXiGebuwqy+UcR7FokvE2EZYMeNXXW/kNoMCXuJtf05HzGhWKXm9c5mRqCS",
-	"n/ALcnzQ7yW9ssitbqBODg/n8/kBhccOZHF9aN+hDn86f/7y9cXLffObKsJRqQxBqdZJr39whI/JGRN0",
-	"xnsnvUcH/YNHthMSqDuHE+g4+7v5+5rFwD8EoTmnwF/SQ2Oe/Z5Cpc3RY1B7WAZIV3hwKBPRzPRbfJ71",
-	"Tsy7bW9bKPaaSbMcM9pxv98AjKUzFC5cisNfraGJSufK9q04AuhWzSJqwtUBBpXG1JZ+xF7l53bogRUD",
-	"PbF38s9fAvdf71xZvD5piNts1Af27+Rb2LA9SFy7VuBf8CjtCxTaO+kJKdAlgdvbehSoY2pZApNaKH1a",
-	"+0B+4h+YYEr96x/JBkcxZbrgI9V6GG8L8Gmw0vbeYx9dYSYcxvfmLCSBEIhV3uD0RtLwItBDHQtuPbRT",
-	"8KaAUjYQrrGA4ZsUxbdghVMR5NyC3S8c8iu7jpVnbFZxOMspb5xu09S6i9dEwCjbP853jGZWSrp1rHuS",
-	"lvsdOMJtuVvd781za3f8TYGPY2d3x40T3/TAINrZtodGF1VgANzjAG7pNN/qAfyneeFaB+CmsBZ5f4ad",
-	"/s+zVz9tsNMFo9ntElludJ1QbiSGH81oYZuI4q54RHWwE6S8UUZBBrXOWPdYeFAKVQmdJ/1HJA2xQUEV",
-	"HIj0HdPF7f6ZMU3TWkDe5RMaG1BpOZvZv2tCzShZc3rbLtTiHM/sKP+scm1ExfYJ5TkV3s/BRwwd69Yi",
-	"VptIuA9Hh6A4H1qPvTr8VMXN7g7DisEoNV06G8EaHFRVtuTyV6YJRPzRzVQp1dC69mnkyhtpZ2vy1Jk6",
-	"gxoiyEG3FnhrQV/1CFaXqd5dsvJJO5JDxF75/F+w0qvDk3ARujz4go/HCsoPd0fA2Ks/RsFn4Ih1ntkJ",
-	"PrgVgq7cq//85S4u5+1wiN3mIeUC8rYPtNE3VpjdrUseNoka4FTs5aiCUYefPJ4mz+5W6OcWCVAhszoA",
-	"R066iL+aRiXbiwpTYGcnX+E0xHU5N9eHOHFKQhQFe8JBFLDlkKGscO0zdgvvcsiHAegIREo2HwkgWyLk",
-	"csG0zq1f3QGeBNiFhUUOlMpDoBmJaL2QCZnIOdCbzC3iIFeEZ2w6k4ZETkiqypHD4//W++EHYgJwhegz",
-	"h9D1tWTQ7B3xxFA+Q3rEXkJS5zP9FovCiZAamfeIFZpyEbyHiUwRfN780gUyYfCB8Au7YmgDpQ0Ql7Tl",
-	"VQfkzLp0UfqDW/gZSSsQ3DQJ6Mj3gRkI9JVVews/iyPjpjFdIiCB2r0EkfsXmd1u7UqeVSM5pI27elDL",
-	"dh377EzBd0rASP5OOcQFvUVX8RWDanoof96IX9j647uVlx7pYUcX/rkx9zPCpwBqrVl+GwIEYBCuQgey",
-	"ATG4tSfoMQDvvY2MopbnUUfVzPquuSb0mnIxEN+++Gn/eA/DSAAgSEfgnhhN2MjaAZqqG3SJB0WQTvB7",
-	"UBLvAvXBNbh7Cfru4U0DUYcoJHxcz+FNUOVXLl/GvGlKb1itjieoXveX3uiJkHma1e7/QDQZAIbPsANn",
-	"/aZXtzxp1s9jp2nFNP6kifJtfiCIy1IfCKjYgSdrONpx7oGj7ppz4CifiWvY0aNKpNv005C6p9TQfITC",
-	"LWTyTvnJ80LakEsljIwqRnfETWzm0I64yV8q1uFWAThWJ4ArZjY3tWlVaYJ2GtD0ATmzXZZbbwlBznFK",
-	"qL+DAxG7hDUhjCXvUaPcbsSOr0IDs+0LFaCJLzUFNr1jkv8rh0LkAOwMqOM+5D7mOdu3sb/DT7YGbZlZ",
-	"9LM3iCDHe+7CbBTNzJyNtVFw0fx/vGctpmgXibjRFMBF7fCAQ1Cq+BHjbB/GbDLb44thBbENJzrayJuZ",
-	"T7btd2A8YcZA68EbxcMmFkLmCjyemOk2MxZGshQaEkJ8Egx6JCEbBzrIYcIDptu0B7RgPjskAjtCCwHg",
-	"fuyYAH7iymVowXhw/LIYsc4uQDx+e4bOJ3f4qUIDvVtfZLkm+FZiuQzuhk4QZkmAE/i2liXhmm2fEMyX",
-	"cO20QQG13yU2w8A8gek1LqXC5mMckNR1jUgHwmpyqpb3AUkfN+zWlsGbv8IUMjkXdnKopd5C9pNXWzCB",
-	"wTAqpAagVcyumxnefjAQwMEWOuYYbTJX0kHWhDBioIdKMA8Mf44JUazprRpV70KE1vqyP7AA9aBrbRFG",
-	"20//4ezPl5kxpkjQMN1eL+8a7yYxo87wCm0yDvke65CGrhOSevhaQ1HevQHYSy1elarNACZoWvouGM3o",
-	"Vc7QWHy2d0DeWuXEo4/Dc99CQuYVy9EN4/sm7qHnSUFjT5e+6RODOOI7IwrKN8q7dkHQP4lqirgjF97p",
-	"26C2x4t79QKRp3ZMCjhKZT2GvNae7iphGxWRwCgWuoHVGUXQYpdaHLAgZgLM6DguD1v3cXu31qPKxG9t",
-	"2KBw5zrR5mezeaxgM1mXRDICK/EFWV0puFvpQj0i4P1plhIBQVEQW2Y1A+HS4hLCcsXI4/4jkvrOdekp",
-	"oSNtrAH4uXK647hgLL/FVq5Yh5QGXl9IRfbFSEEt08lA5Ix+MJxCT9jU24OxRpEYEUFQbJK6qh5w8dR8",
-	"MboshDES8Hv0ARv+YX1CxgT1UKA2yAKs5Ki/FyShA8exTMwxzgQEuDWCrnKLztbfOyAXmF5DUocQlJI5",
-	"vWFqICyqje1Ionwzg1bJHF627UvmGvjRA0vmbnf8ISUzmiL3uPLLJHPo0LG49Ovrww0eEfXgGOMcb/DE",
-	"MLC62/UbFcGkAuMJm2vIMXEJZ4lL6S2oyOQ08NVS9NQSOfb+UmtgpeRbKC961O8npI4aDo4fM6L98VUu",
-	"RzcKTQ6oCTDsJXE4lB9nvLitSnjshpFrZhTjgRBs7rI20D3ks8u1BHQtY/onEVhTe+uNTWgYYXBB5XgM",
-	"pXJ2koFv44Qc9x8fDMRZ5bNFkCXHnupeWzOsZzdu/FY2hj3gYQOsF9Oi2kQdXrALO3d41YDk7yxb2BEX",
-	"CHsERDiBnUyG2+S9hHVQfSBKIbEexZAR8ImoXheQiaX/B+ArdhEVOW8j2hRnMqEbbWmKzRTh1XNj9lsW",
-	"MZ/IPOC7NihTVVWFTAKLWI1lSgsKBVszeu3Uje/2Dsi5r6dS5RQ4BWD7Onq2wpOSa44t8g8I+OmsswPd",
-	"6Xw8ruAXYIDYrTBLqLxoau0Uns4ZOc+x5O/LSLRpQtpD7eXSrBt74pY4HkJ3ntcxLb2WOq1B++/awRjJ",
-	"wdkwNa2eweQqou2vQHjAV1J5iHYjT0CgUYIFoyBqqRpZGQzYxwlhH0dsplFIpVrKPPWvHQgFN6RgUBx5",
-	"xSZcuNTlwNPDlSqZrYQEh9QBSQHd24vkJ/2EPLHA/4yDveeCwnvOUwrhYLPLA+HfLuGDCpM5hRvq3nrc",
-	"7/tfB90llGY0O60Q1EHjp5iwibVrtpbM+8Ku2EBQces8uwcEs3EzPgLjPqiL+9YvDOuQcD5JNRh+jKNh",
-	"edPj42NjF8DpIdC4tYAG4ijp9/t+6qCjSHHNCouNbu4qFyWmstQqiqFw8yUdTfxBuNqwRY+FJjnEuE5c",
-	"Vr2hfVlkRkWAQLhIwJVtjh5DzY7XJpaekOaqGtewgQHE6cxhcI1ctX6/DsiZ1gW/KrUFlr26te4a4P/i",
-	"BusQC5hrYkP/V7fQlXQgjCn0yLz8x/P9pwkw6b795/GTPb+rbu316lE5rpj4qcNA4NpvDPidzHHJUiOn",
-	"pyIbiNT8aCgR3fKEGEMktdoofKX+t5DCUFWe242Zkkz6SE+LjHhVdTP4I8fzXz3Hc/0Mz604baIGmQdc",
-	"qESFuyZYSZ0gJReu5hEo+dneAYqHKnenFBkrGtacsaISf4eu6UwleInwHoMPCEPCxGdWp9yVK/uCTFnw",
-	"azBYXIklVySFKMctmDTMjG9FmYDedGgrFbbz0anNza/XaVZa5RXVo4k3mJot3NMDktrfGEbugjJObjiI",
-	"q9QiYIdwXslAgMQcGrY5NAtbAOpKSGr4oH2bzLOh/WeI650E8R3/DaJAEqqCnrZQrj4QGZvpCTl6Wu19",
-	"a8yniuy4EmfRcbkuqRFrnI2ANMKyuFE1BSBVVHDNf2dZeoqWEaKWKbwJtZiuDtKj7Gfp+9cX79++ffPu",
-	"8uWLFEjP6O9nZl+xd18a+ogDgHLwMsMzlYvZLjbu0cJAVsCHdxhsOoOxPlO0CQe33cAibPLnevohC7SI",
-	"xJ2gN7UQ/wI2asecFKdd6XFQE1hl4G05VFXFiB0T2Y0/7Cd5bS5ufmvbiVifk78+oPSmrr9bSiSySl4Q",
-	"UVqYBl8hX7HTqh17TdWDiNaEZgOh6AeWoYPenmggnyDSBQEsuHCP6w4snCf6PCFfuSyilq/btx3fqGa3",
-	"vge+U43mepHr1NZFb6eX5ZLeMJsTN2GEuT5Ku7suaPUsdepYkxSfTLDyLbBGqbM3vQGaIO/xxSU1Wl4w",
-	"I6xNxBWhDSuxnLn4LTbJEuy0OoxmuzIylsUUdAfbfQqtVjkX1Rhg1CrN8xyLArFIwAxYua1umT6pZXQp",
-	"0JUQINzdzpwL5gxUuMelsY3v42uy5sCCpthwXMJTYNXBy6AjTO+kBzAvDv/LvDCEOMNTtRR71A/abD5Z",
-	"2WVzi8bGA9gQVfO3pVYEUvJDGRA42mezH5befmf471eGf3uGXJ4ZNgCXremYjZL0y+qdO/ee7pKq/DpW",
-	"U1a1jQ+RWAfUZfhY5Q31PScDEgvO9sGtVFtGYt1cVjlxk10sKAG2jQE1rLyWBctOfB4QxmLQyuB59o0K",
-	"BKMFoEPf0tEeGqbwGIqW1NF66sfHejU7KYgrcMDy8UkJ0XyXU0IHIrVNpao8xKX2zGJ6XWXSkDM7TThK",
-	"KVhFRQQ83ZpPWTIQdk7PSOq/H3rgVptbcEB+tnZjbIKWXgg2W0dVPDT5rAo5KosCqu8CoRl6IY3aa7eo",
-	"IZ5tUqFhDD+e7z/dO/DTqBvTRu6i/yKwpsFDPRDOr5GQtOorlobJJSDP2QwgLrFSp+F2AE8EZKugpyFp",
-	"bpv3EDg0rYEwotpjz34fNTRhKM8MdqQW+/dbbM4HVour5bUkUPhNtEVSRpXDa2zbncMJ2J059b4n3w4a",
-	"QqhHDzdfwebVnI2cmjCaAYP71HNYY22D2EcP/XN2jJ3VEAItU7ijqC5Urde6M/NOaj/kL21P1F/C675q",
-	"Ke8hzZc7oM1CH0q2Y5JZi+L4IOmCUZke5lH5AmkniU7DPBUjEpZl27WmqSxw+IHoxOLBb7jA3UlX5g5w",
-	"9Lvh6wFM/45zXxBTP84Nzf58GYx72SwhD6ssvhZ2rZFqul7MJn9eNMEOP7kPh5XOslGlixePy/N/33XR",
-	"r5lvxViU4huFoV3AtDUKIuBQOvBniJkaFdwxAq5sKq6vfR4ItgjLiXmAFr1TT2qasE3YtBV31b4E9XaR",
-	"a81E9mAa22fJd+2usD1oNQrkc25Vj9FU3WyksSS+hWUTGfUU6qCyKRc2B1AxpgikuZwRwxr5tSBp2KIp",
-	"tRbdQAQfLxh1x63ZApewiBVOvjciv4VUUOXtYT9Ym8ev0XqrG+24/i7RCdSSUm0eEkwMjGYwCsHzKXXb",
-	"nIKWkAsQdr5zXgft78tSE10PxeVqotmzB1ETLUG5a4X/XqUSRtW6sJSj2c0hDR5tBrJRiavBDYe3DfB/",
-	"UrsNKZYJ2Vs3EHjtgJgQ+FiAk5/62+c1yMdkxY0LVUbsfxH3Ctgyy0BnpOpmM50Rh4FumDtSGqvepw8s",
-	"VrDFZ4sSCUAstsfI51Uil8wSlEiqbr5wJRKP12iRSEZrXORQMB5+AjLuUKuJ3TRcyWTiLDnsimB1PZXU",
-	"eosbYb5Qk3ktq8Kmt8/3v0/I2YuofwAn42/JF1Yjuf62L6uOhENoKY3EDtpr10XGN+7hbvrDlENucgzr",
-	"mUJmnQ9RBbmW6ByInwFolvrSH6c0Bdgjc1nmvh171Z3Md2KPFwzBrXyypAZwx3Lrs1hDq4j5IW2gd8yo",
-	"NIaTmplcscSdrVGlS+H+sT3Of+iZtDr8hC2FlmLd/CABBxfq5GmFsQaVasqyLkzOXEBY8xGjog5RBe2L",
-	"heFoL/a/A4nwPWLkDETqZxeqb1NGhbIKoFUW5lQROhoxwAlwCRe+xB/610AGh604bAFWPnOj9XZaZgY1",
-	"u20UZ0t6HyzRAIdDk9u2lOJhINi2ztoNX+2Qbe6O5DnMLcxOaFJyULe2kcXPhU3HgwJyaN4EtkQ8evEi",
-	"7OS42jQPVCNXMQjDtNnBvqfrWthcvvnn12Ufu+mvtpGrbXyoeEpwcJhVV2e8u4Ly9ZpHC7EbjXyV1l6w",
-	"Dxw4O3DEWRP4pFLGjfFsXkgwUzSnhn8DOgNYRDxL/LtI35a4Vu8BTX7PgQKZ99QTH7rVKreDpbw1S/3i",
-	"rACHEBOyypxuiJICDSNfXtLr1LVEHFspad75jfIdC4BZPQXHBeyly/i35+e8Ho1DiNoIdlvXI8vz8Wsp",
-	"2CtU03bJEmB2LSLSrK5hoZu9W2WdwzPwykcx6rkABcHtua2APB/vmwXvw4pT9Dfda+gHEOk2FWcj6tzc",
-	"PCpj3kFXWlKDejmC3vfgAMQkXMN1rGtIVQcAvMnR/dGp69mJlpWv66lqSAT7qAcibO1RNe20t4hntrdo",
-	"wLm+2zuNNIO7plzYdwujAkCKFEnZxxkbaZa5BsBpAtChtsoUexUB0Vh68c5EOwG844AGYdYssZ8nmvZu",
-	"5oGt6H8eHmkyEAJ744MXNIAgPkG+Cpff7lOakMdHx/5ZggRJFOUAamU24BlCDkLilSxmEypYNrRbNCzY",
-	"WKUDgX5Wf4D9frWHmA83pcUNs5WbqN1AYRbi2yFC7q0ROLb+ADY7gGxulp3VMtdwPXY8v7DAUSvoTE2k",
-	"tsd5QM42lzjmWDZkjCFT3L51bCZ1QT88uE93FR+uGceVg1cWqEt8obzS7OSGEnyJPnboiHRpZYTDofJ0",
-	"W8e8Sas+3NjMU0AQ4hSKIqyOwBVJBz1sDgm3g2fwD3aCnzllDT8c9NKm3oCZMasVhyX+IGMDGeJ47tb8",
-	"xaoSboYXdr9bYZ7s97tULTyv+nrVi6YdEVwf/9HOtIx4EPJKZrd1HcOVy2KNEKCb5lTcJCRVLEcRrtlH",
-	"7byvV7ca8pKPnzzFClzzwz75n//6b5JSMZrIYjgu5NQ1ZB0I96mWAPMGd6gG59AQkgBfFeo/EPBlHzXR",
-	"8hpaj3lQAip8Xd5YlsUJeXx8PBCpk8hQpjNkH33nk7fPbdrMR2DDN2ymcT3GhIA/zCNHRyAYUdVILdNI",
-	"sRV1qGFU2XcDsVLyGuPQajYVMxPSCgZNsFNBO1up6sCtyBwI1LyCJD04CtuHwTfihRpwr9S4Pu7mLK8Y",
-	"w6JwliW2ehGk0UgKVU5ZRhQXI1apfANRlaBTcYveRAzj2gT/ZTqIWcej+2kcyO4DTroj97p9++eJDHdh",
-	"wWdZtiIyXGOgdb1jIWh8Dx66zWBz54UvWd3Gi0m+uMD1WZYR6u7r2oKji+p1yKczWWzQ4GallHkPhaWG",
-	"rWcFHQd9xLFglPBM2RrWX8vMVqtyrVg+DjIUsZU8KHsnXtVLE5LSHFpbDmcFUwDGACzf5pdAIlVasF9B",
-	"cqUeDREQR7Hn+ZjyHFiXmZtDzkFcQ2dgghjA2iF8CnSQnMIzNoI5ELJwgkwQLj7QnGdOKFQzcJBpiGYE",
-	"ug3VxKzPWwA0w995x6ETdDiPSho5ObNCHJFtSSM3Xi3i3uTf68VGkeYa2vAOmfg50vjnYeI4+HqIEkBv",
-	"FU5BC5vbKevBabu7a7UkH/PaDS/65JS2FSk2z7FH7T4V2b5ihuptxo11WC36nU7NjeVKBX2hHFSDGOVl",
-	"ZrSfzmpczYHyGBjElOZjWRh9iWfeOHSrqd2cmB86Hgq49zWrwgGVqrQ08nZZOXMrLXFOFVFGS8TSrljw",
-	"zfKjXvN23TdH1szHuflc3aSdlW+SYKbWNq8mGSydoDk/qrEy/+njXqRQ/3Mb3TZeswvV5+5hEsE21WR2",
-	"Fy93THpp0tLm/KazMG7ylIGwVrrtJeLSbZ35el+WE7Uzk4G4J8vBrKcHs84+S/5Tl6v6Eizqr++mQocT",
-	"7eoFMcllB9aHj7S3en7f1nNNAqQ27kHqDjoGb53r9Z0f9asuog2X0gGHxS36wcAyfBZFHergIeOrnWjv",
-	"8JPl1u3Ze1FnXJ2RJsbMwzfGHgI9xY7TmlbgTrP3QFTTnkuH3z9MOrK3dD8bnay+z2bX/m6Vx7XJynzG",
-	"7uNbWXd+rY3Fqesr4QL2sOUVZRKfuwSJpW+f7z+zYf56JgDXqtkIysaQo44C64ZZuB3dk5zIZRWwB5kU",
-	"b65gtjme9vSZIrtfqHj/q/S9YKv7t514bsHNGPsOQ+Fe/sRyBSACkO51CR3PLKqRIjTLCqYUpEU/3jt1",
-	"pQQ588RfU4MhS+Us1kvL0qM1yhexiTyq0L1y9RTTb3HPdtsnqD7I84nkI/b/c8XA84nE2lpGLM1GcD82",
-	"Lw/wwARbg325cG/8qpVWu4rV+qrbwIdSV9140Wzl3eC/rAydVKl+6ZRykda4FN4YhwkD3c0sHVuWFoCw",
-	"GfmreMaG5jeuQ1yArFahFaW+2xSkmkH16TKAtpAJNmeJiJ9mMq5mC3sDhFBjNTjwsJKrKkCOQH1vXoDs",
-	"VrCyBvleTB2n9CCN3z5PYLpb57cvo3B5xVyNtuu7UX4d5cv3bG7XJqvqqGWugGmHVksXAKw3opbxijCV",
-	"KsCxTID3+S7A1jqx9VmJTVyGJBZF2EcKPXhqVW7c4SEYjfF473QgqM8kNmZQEzfHPAbo+BhqxkTtGqSW",
-	"4beQN4UoHsBh/HCysJiQVY0dZCOfkoLOsY8LExmGvPViArhP8T0+JinuwFBLOcxpcc3Sg7qHGfOQ7fLK",
-	"KhDv83SqTRDWpwZb5OzBU8iqMmr2QHAFnmzII1Ka5sx2S3LqcpUPuZab++yFBxB1cmNaKg3dhMJAP8+M",
-	"ADGCzDbgHI5lMeRiVmr7XiEjvZEJNbfUy7AWbDTX+6Jy4LunbE9Vrt2scKcA2hr88K59qVvj3oExdYEP",
-	"D61Adi9LCeDMuBIVc/++UQPRUD/DuTZeECRQgXFzQM581hxJK6oa8kylNqnC1oNW39XNchgm+HaUUz6F",
-	"o7JicUSFbXJuv8Ij60M7dZmxvKUf7elArNOOg2zUjeMNUJ7F11cnNm77W8lKNhyD2Wcm+2QvaQrtUxKH",
-	"EIhoOHDRmwl3TW3DVgCHALBhLp5/uiretS2wMW0FienUZ9I5iNQwla4q6Q10F99QiRVwJTjLoV8YwkOQ",
-	"dnpWhJrBR1JktlWokHogZrSonEIjCHdxJUW0FUg25fotMKCdmazm5Z9HwalKmqOZZ9jYaj21pqZbnGds",
-	"OpNmnvvvLJWsUjNiP9l64l2ndR+Q1Ok8qYMg8vXXX7QKBSsg1HbjsxrEulXbTo2SN0xsWDNdsA/yxibp",
-	"Qqdc16ZfS+kauHmmYXumYk4cMr9+GzYszunrBoc1a+gA+wVLfTB4WLexjlLoaMRUK6EA5FY7/Ndl81RX",
-	"N8Q9RV3SCI2LH8/2j5889VnrniSM0W9I1Drcses7DjQQVyyX4trjkAcYYlb/TcxXFXiYUwBqWGEC5ZCw",
-	"byXBS7FjZU6vKpVgIJo96s8EKcWNkHNRBzFrxRxbAgVmJrArTBXz7nUEzxYzn1HlxdUtg9syDyRETcxe",
-	"SoFohV8F9pY9t7UuUo3lHn6C/6/KDvyhkFNzhVxDBN96ugYpBPcGlUF46bIEAuTaFeGtKqx/h1x+52FU",
-	"M8qmO7u209IMUguulwUcCXaaWwmJ5nsKGQbne6HC1flog4kH0b50rWBnDkf6SwM72wypeO3zKIsVgMMv",
-	"se4MWilRpX0DfTPBoA7cWd8x+xpqieBJ+yXB6Sps3m9LebAbhXntQGANOdcWrsX7ZTSfspbzjSMK7xgm",
-	"/PMgZ61ADX949OD7wWq7tNpl5bv2mcT73swCMXX3quS5hiZ++C1uEwkhCbAVyoxe8ZxrzhT59s3b/SNo",
-	"ugexDCEteweefnQUh/f7e5D+u6Oj9UkYLQn+2AqNFWwrx1o7yfr7/z08zlul2bTtMI1q54/S62BbjFz+",
-	"XL3zqzZM/DpWGyfVNj6UgTIPN3krRkpqNP8YzqIrDy4F/61kCQH/75w7p2WlxleOKlS1jpYg+/rN3RGz",
-	"9+//PGp9tbwlOn0Nefxr0OXnwaGtp88vH8q+K577U3zgYLUaw/kgQH5DJrdYPVKxHxQl1m9QQafjhBd/",
-	"+F5w7MBslunEEC+a+SLBqzBfZPFNZ07JNTKNao8thu+zfW6qlTjpG6+ECfMjg0yAKvLlE31rhTmx1721",
-	"mARjxjJICJNiIQUzeI1P+I6s0PkNTxCzUkJ1DnW95ngFMxlOy3rbImcGkPdWyySZZA4LQFRwlfjr4HUB",
-	"plx854IGG2Gjn+AVvs3r4gvelZgc4m2WKkMlKDTyjRYiM6ggnyvf3mLr4dzo0DJ4qetaeffL3f8LAAD/",
-	"/w==",
+	"7L39chs3ti/6KijdUxVr79an7SSW6tYpje1MvHcSu2x5cs8e5qpBNihi1ASYBmhaSfkBznucJ9tPcgtr",
+	"LaDRTTTZpETZnjv/JDLZbHwtrO/1W3/ujfR0ppVQ1uyd/bk3EbwQFfz58pJfu/8XwowqObNSq72zvXeW",
+	"q8Kwsa6YnUjDjOVWnDOr2VAwI5RlQz66YdwwadmITwV7dPHm1cG3+4d72V4lfp/LShR7Z7aai2zPjCZi",
+	"yt0g9nYm9s72jK2kut779Cnbe1WI6UxboezBWzEr+a372dJs+K1hdsItsxPBuDILUbFKzAS3hnHFBK9K",
+	"KSrGi6k0RmrFHl28OPhuzWSEmk/3zv7uPv4t81Mbal0KrmBuP+kRxxm0J3Q5EWzG7YTpMVu4eS24YaNK",
+	"cCsK3InvN96Jt8JWtwcXYyuq5QF/lXbCnpw+Y1wV7Onx44wZMdLuiKxmCy6tG61++1hXU273zvakst8+",
+	"2Qurk8qKa1HBeL/++uvBxdxOhLJyxK3oGvT4JGMTvXAD8ehxXObp6X5z5OV1/T8Hb8Xvc2HswasivZOy",
+	"cPsIdFbhoxkc9IiXpai+MUwvFFtMhHLENuEF4+wDL92vFE3jyYa7/Snbm/GKT4WlW3DhKed5KYWyr16k",
+	"ZxpmhFPmqiY5NwHpnnN0sZftKT51Q47gfVey2JAaOujgtSpvkeIm3DDOroHmKpYb8XsepvD7XFS39Rw4",
+	"vGtT+viLGOtKrJ+CmcKmrJ7CEF+26RyeT7i6FqnTeIUHwMayFGwEj3WdAHy5+Qk819NpByn4wUf4SNfA",
+	"+O0WI88roxOHnyvx0V6N4Nscr4xjQ9eC4fbiXfhu/5BdsCGH65ExXcE1AWrVdiIqVkp3waRhT05Pu84L",
+	"B1lzs1+IUn4Q1e2qLSromY498l9vvkkv5HhsEjxrImCReOrGHZFgC8fI7ETIilnx0Z6zXKpSKpEjV+FD",
+	"kGiPfnx1cIqcJLUlBQwYT+p/VGK8d7b3fx3VwvUIvzVHML2fdSFgsi8/itHczXDVVpn5kF+7iQj/dMem",
+	"+QevwoObb9+r8c/cjiZpNpc7paCmsJIrlL5OyhkhVMakMlZwmHguPs7EyIri6oOoHCfMY10Apo/qRr2A",
+	"V+MDHH3dHH/RSnTM80LRNM+DaDBWlqVTVVRhslhVkIY9Pn7SZ1puwF5z+0lOpU2cpRVTw2aiwnvpL2QH",
+	"SZXwknigQoz5vLR7Z0+Ps70p/yinTkc5PXb/kgr/dZJklT8LY/hqXjnFRzqoir7dnJRo5I4doW/rTWkS",
+	"T6XnqjB5/x3aaFPelFz9DalyeWb0Be6NI/IM+NVITnnJ1Hw6FFXHVhGhb6rgwVKX54GfR/vzFClaCQms",
+	"DBQjpSuWw27kjpyv5QehujYN9zS9a0/Xb9o7AQrNSlYlVuk89O3mlHTJzc2qYS03Nx1juq+2GFDfiJUL",
+	"te6BjCmNpgf8k0lrRDnumoh7ZIuZzKvVE5lXXdvtvtp0wE/uYTPTygigyDeVHpZi6v4caeXMMfcnn81K",
+	"iTbQ0Qyf+Pd/GLxL/cSgfy+M2GLgbMxlOa9qFZ7lI10IoG9j+bAUYO0YZ/wtJnI0ceuPLNeWwZSaBj19",
+	"FD/aYfqs+vnS8wmzZtXvG89+gr2gDQLbY3Sj9KIUxbWgx2Dvi0K6neLlm0rPRGWlO6kxL43I9mbRR45i",
+	"LJdlShfi1m2me73TcvTcMmnPwaqfCT0rQRS0SCPb03PrtKa1Gg6pbq/p8U8Z0n7CYkA9ohJGVB+AmjLG",
+	"S6MZGCbuOrFScJOazaeYqP9OA9RTrO12PfyHGFk3iWDKuYm0Nwqn3Hdp7nUkFuFIyvL1eO/s76t/TAJv",
+	"79NvWUK1shVX+Bmr9CJjal6WyO4drxcMWL0za7m6ZVNdCVAe3FPuQviLvbToqtN34hViieqbs1etFUVt",
+	"MnhHSdsBgjsvjNPsIo7eex/ev3/1omMT6HWRkc8cLysy0sfJUHH7cE2cd1bp6cweumkZxWdmom3/qZAp",
+	"Z975X6anRQabYdy4MW8Zr0Sg0dZRgSwCC1hpUB56HFOLmAM11kQWLS460ySVz2ZCFe8st/MVVlDQ+YCu",
+	"xMJZg0AF8OuICn58dfAMqICcYnvkzEpPo+YVF/Sin+tb0rxyslh32ZBOsj0jfu/lFsj2TFj1qvc2dqi9",
+	"9yAu3YjhbclNtlZMZ/ZeGclV/x3xgr3X42uJC1UE/84Vy91OCPXm/X25fGqG6A+6hI+DA3fv+duXF5cv",
+	"X+xlez+/fvHqh1fw54uXP73ED9++/OXi55cvkvTb7e67UEwWMYcaTbQR58CUHLMyMz4SoLQDJ6j56Ixb",
+	"Kyr3iv/37xcH/8UP/jg+eHZ4dXbw258n2cnp95/+R0roEotaJjWuRhNdXY0rPe15PegXVvd8fqiL24SO",
+	"mHkecMXtOhK8lKgA9KdtxzKvNmEOJfoYrPhok5Odz4oNJ/uhyzD8odJTdpKxfz+B8xUFutf7OCyXeIxf",
+	"J21zeyVZ43zjs8siKzM6iMZCk1cECek5/GTDO9yiteauvCykdYqjNvA6xi1GPECdO3aSxakrvTaqRaPN",
+	"cf5KLm074Yrl0ZTynu/29Lws4MdCFEM+ujl3k59qY9m3T9h/yr+ggTcsubpJasQPR9bLc57y6kYU5IQD",
+	"5+UJG95aZ4uy06ffuumv56h3I8UVZPai4uP1kqJt+BXuVwyiBxgfYTdiZkHJ+se8uHZ6yS1Z2ezRm+cH",
+	"J4/3z90RTaS6ZhQlcksD+9Apym4B7gvLb9At8sXwUKSFpY/X8bNP3Vv+ajrT1cYmottxVMismK7VnRqn",
+	"+wk8ka/wdyfHx2FqvKr47cZU3yLNmippjr+tW/pbYcBF2paUFXzef5GwOnrZp+VFxWbGZsZFa4V+XtEr",
+	"V6yxw40Ksdjch5TAEXglPo6EKESRo7MbPqwd9VNh4fKcNvT6jqs/0nPl/m+15WVaU8Kh33hv/AbEl2bI",
+	"Fxux4HaQoee9vB/KXBqcLvyKY3zrBtuQLTp7xXE4OmUmFSQ3fOQjy2jkZd7WX9is2rk1LuElWeLftWIH",
+	"6guxfPRl2V6s8dGm0byq3OLRIS8V01UhKogV1GoQUrxiuSzy5S3xr9yU3aW4wIYCvRIf5Aql8jgolW6O",
+	"6IjBSCXKuf2eKo73dm9D1rWnvCbwMO2s3rz00Spb8dEK6YOOjyVT6vVMqIs3r1ihR3MfMm++Pdv7eHCt",
+	"D+jDfxitDt/yRXCmZXuo0RaX3s5snfnGtor4OJOVMPSL5ox/Ca4eaVmhhQHuhL9oHJFTxQ+se2On92cb",
+	"NbLkQ5Fw6L6czuxtwluY5JiV+KBvwo4sry/z4Q33lqGuFLvWuth+dWakZ2udxu/goW5X8WUryJIxM9EL",
+	"xbQapVe50NUNmOLbXgf0ipBfGdfQeqs/jpYdFtFPY7NT9+ZF5C9qqabW8tFkM3bl33YRfpviXHXm0bpU",
+	"pvMlL/SC14S19uCjgFFqGKWVHPGSPLgZOVcZpjpcC2uYtMmj3fxKrwyEgBtqrhTkCRaicAaU+4xiCbF/",
+	"l0yNw/u91DdSFX2P9j/ds0tOw3augUmHE+bKyrLmEHSO4VbP50DUq1fWZMf1cqe6QM60dmOiMFI/L/1S",
+	"QGnJSY8BLQpk1FGzAhJ8aPHo0e51dCD/vEpdiVQ6USMsAKmuVSWFAXffCYrrTTQMpxV2KRluZyNLMIrD",
+	"eJdLRx5qyUeCcVunIqI5oFV5S8rToxc/ORu6p3Kxs2APt6wSvCxvIaojKZpjVwRg26TxzlL0dSMFqOFJ",
+	"T8ibeQXihnH0fzNjeWVFsURQ93ODvlBHJXCnLNIOG1kccRornlhElrUIiEnZ84qsIeNSt64jRFGzkMDZ",
+	"t3WKJiTm1pGq5c1bNeJ/EtNvHtyPehHlRmICPeTWx6Z6IStUjH+fizmE4kZ6OpSqIxTnR/xJmtTqPJfa",
+	"SMNIMasoCbUje7CVoep+AJlNpGdQ4LfkxvZg0+3thuk3Z7Fq/1/XUighS7jXCAyXBRsKOAg9Jo3EH4SZ",
+	"j9DR4u4WlyX8MVeQVrHyKN7ZdF49SObo/DFlMR6SrGPQLI2oPsCQxJ/w70j81Tflys8qohWK4xMFcTUS",
+	"Ja6gkGbEq6KLnOR4/DOJpBTxktkqDfpuH/3oEx39Et79cvHm3Y+vL/eyvTcXl89/3Mv23v/y7v2bN6/f",
+	"XnZE4+qk2Si6h6m67si1EumfoSOPmxSPRMdZJf4BHpw8Y4vJbcMhVnJ1c0VuMZ9uKBUUGHjvmP8neoWj",
+	"D2SxakJpN6VcUwUhavc41dZkTNSGH5VArDD7/D708H3Co70j6vCjlQH17lB6/Nv0XaxvH8cdOKfcC7cl",
+	"Y1kZy+xC1yGDKb9lY11dC9u6rnXqAi8rwYvbq5m7RAr9nGpcyhGabEgSyRN8iZkDndQPOoOu0D9HSdgM",
+	"MiEaM9HTWSlsk3HUVzA5sH9bqvACDJhWsrhPxWTOHJj6ZFteCWYn2ojgVpvIEvVkloN+c+VlrhG/52ww",
+	"Pz5+PMIaDvbf//v/DFQuVNF8BvLj9w8Hajm+AtnolsLy6w1GN5dWTlEfLa41o063jSyFuybVXBmof0Ay",
+	"4mxUcTOBZXTowh0zj3RjOOJVLqNo7IdwFM145bZ+lZkIQUSfBWTR2TNXzvxtmIv4lducb/fvT9ml+W1+",
+	"1vRDq3V5NeJlmVwa7PnYnTArxTUf3WJF2I+vDp7u97IAl27C5mNsQURkX2xgAfTjz4F3eB69uZ2kdXkv",
+	"2RVJJ1vteF6iivSBp+g7wT6ymAHRIsKepQ55mZU0DiW65msti7Dn2yVcNBhnOj729PgYAv4m7STbkpfe",
+	"kcXc2xX2rkh0DxTC3TErinN24gyipyenK9buqXX5jfQecDtoXfq3rdjJduwvSY0JyoM5rCSM+7DHaq3g",
+	"qzXIwhK2iSD35H9eaWvPcYVe2uaZXcZarOehuXbOHNkO55blzoiU6joHtWssFS9jLZC+RZtsU33wBynK",
+	"IqrO2CCg7PRFTJlZVNr91yl/3JdYU/32fip8mrL63kFFRgaiUHzkbiHOrMJNzjOWk+np/nSrcP+vnIkI",
+	"H2h9VWp1nSfv8ditcXnE/3j3+hc2005wVsgehuJaKkNa7JGz2dzLj6D8Cf6acTvJncqXU+1FesAop395",
+	"y5ylINQIq0b13DpVm0K1zhxczztwORnuYz1Yivp+kKXAnNb0XMjI1mNQOsbSHQCkTXmFrhIz7cQWmUAt",
+	"6eL03qvO8Axaxt5Mz3spTOgMvd93UoG2l4Ir3eh1/u92ASI5HgdH+7ryXazepR9pJIHuVHuo0qN601Lw",
+	"D8KATxky0xwVRdXFyx5+GGKu+AcuYa+uqpXejMiPkt9zkKqUSpgrCJCtCosr7W4fVBaZLbVgHMlJarvz",
+	"sZrKy51DGv72UUgjXMHMS1ij59VI1GWSn7I9XRZXULe3rOiZ8I6MeBulrPc7XF0VTuSkA4QYHZIUfqGJ",
+	"Z2wM2Sg9A0KzdAU20iL49vpNFN5zZau5GnE680Swa90eJTm6+9XVjUikmf3i1ldKIwq4gt/vJ3+PB3a1",
+	"oSODftUow+82IG0dDENMk/szs2kim5sB9MM+vPcdPOp5b1ur31BpLNpBH0/EmS9uDScaXZ2mrIjZ+ZJk",
+	"ylrSz1PxMhV2c98W628yxzYDa21J6kya250iujRJNSTdajXildo46zClYwAXGmo7YUYWwoATzakdcyXH",
+	"UhQM9tD7/NkFmhFTMR1CZtucaugQVyPpMGxrJlsoHrvTK1bKwIgTnbO5Yys+b+aWjbiCLFaBmyCKJIMN",
+	"uZbH9yAmH3o63WLs14bkykKJxRNfotBPPvQ62k4hUWcWNcRyXTLxpKNgYpmjdXhjVngklnwISywreXkr",
+	"PhVbmHbig1smoRToErwoy/UTZwjVJDGDkRuGLxqKgvn8IKvLAjUEqNObl9arMeMKok/4y4HijEAA/Pdk",
+	"Sh4yTEx0uq6Bmgx3gAapbjUj6DQkLgL1/NyTelZL4ctJCJ7UNDKr9EgYU9NqfbrsAuacYUo6mJTewD2D",
+	"DYG/e01s7A/YOwQCpTWEBjoak04AhTrMH2n7g3LbwIsmTeaPcqGrImRVY5j7jHHFkPK8NyC/karIz6GK",
+	"BquukY1jCOlGzOwh+4GUF/foQOUBfshyc5NjrhG+s/3VlN+yiaMuKJgG6sij2TuTHbMC3V/1b8l7gF6b",
+	"PBuoHL+Q4GeArBL3R9sbBx4HoF+I27p/6rmdze2VE2pUJEGszE1kXoGH8GqKY0DpwxVkghryWZRXc+Nk",
+	"zly5tznCdq8gZdWwXJorbm7VCGbDldMbiqt4zEPWpOMBqLh6iCH9ZBzp7Q/P2ePHj5+d46ZJDIlWYiTk",
+	"zMZ4VT1Z6sY+WDBknSoAJeMGWKhKXZE+41d8kR4PuVcjFxRAuBy3drT4H+9e/xLLEOACjUhIO8f8Fig+",
+	"mmjs7V07UStt2dcJv/5lm4mSzOlVv8/R4+SLPiIIsPXjdaW3XVCgehwbH5v7eJGD/ZZM2edWTPTciAOU",
+	"PAe81Cq8dk1KP4g+rNPf0CEMM+rvP0cZ2yhke0rwUb6ure1XT22B6RbguIr7Kk2DV3aVpnWUl3VOrTMF",
+	"yhfU5GdMWjblhQAy8d4NyIMywBkOWU5xMHwWdZqi4VRwzyj6Ap8C5B5ftqnEImO6GqgFJ5WDEiuj5Jwz",
+	"n9wLeEtQywk6w3JmB80G8rBozHUpHbSnHX61yS3jqO/ABPybDlk+5aXTmWF6SntRR1cqCEsnG25nwuk6",
+	"+gPuBWgIV/DO/Izl+AdyVQD2GijHsA4j7zjIZ1lkxPptKZj3GwDb88/y6hpeSdqTEz+1ioD+74ov8kOW",
+	"q3mZn7H3/358fHyM9WQDJd2YIcNJ4uwimYRz1EH2uPFvBa8MRtGePXv2DNZnrK4cD3HTJrw0NhS3msRk",
+	"5c1KPlDfPjkYSsvGpeYWISnHUC2ORd4nx8eZm18hr6WFRTp+prS9Guu5cvtuQ5ouweM0Odo35nCgcu9P",
+	"8Dk+sJ1ep0GSnpDAkYUPKLh9N74UAEkdDZmalp1aoctSFFdDPrrB2QxUdEuC9rXgBtUEYx3pG90k30BJ",
+	"dfogkgfqgUAD/k93xMin43Q0zB+pt95ny4a9itwqcapTPf1VV6MjX00V4mMnsAdemWA9EHrvRu7Fvskr",
+	"0U7HFSvhqt6bN60nAFaDufbOvIvZUI16k9jbmrOuXW1fR3jbCwcn23LEYTbEKoCtHwUv0fzuCtJ6gtcp",
+	"cusfm/1ROjpPFE1NuLmaJsGJ62gMGbfAZYg8MaGaIB89dm46IFNyY6+6zyZwnoyRZ6ZOvZNqVM6LjhPq",
+	"pP7+ugHtSqRGJRMChh3wzZAQgF82EwJ0WRAC5XkXKtm2+U4buqXbFBJ7UMN2ZTUVNFccHd4Kovq5KwR8",
+	"wSq9ILdKXVzlEYRjvGnIzy2hkOxwlWPjHgrb3KhXNGo6zqMXig2h3kcqXlJ5dCMDNJgUdQJg0O8MwGuw",
+	"qajIeTTjdtK7uCmKYieosX8wYiosL7hdCyr5s3/uE4g2sf55OOu37lFHjlxJ2+VMQfZBChNqghBCAw9Z",
+	"o1Ax4hZJRoHFOVCYE5iFEh+gc8HciKJdpbVVdVavpL6JVDeO9Pp4VjeM60Q/6M/BLrUun/OyTFFLZMre",
+	"jzDv4/4nAvH+//tIdmyGfUCmAqnShOKSqXA+jc1ciifVZVHhnsS03F0Q1WIfKaYIoCOm2wbvhbWx7KKm",
+	"L+EOQGnFctk/4Ec7rrMqFQbKCOfB7ezmxZGTOVlOUauN81+wkcFywsrGSS+9X7R1RKoz/BPpO5C/V+9N",
+	"UEy6mNZXnwsTbXs7IWZp5/8501r6B+NAAYAuOcYG4Z7yFlvJy/L2aq7MfIYBtFXoou4H6CeKgo2A2JA+",
+	"245Mkugk63SSPukj/V+TyDBZmUTSkWLRX8ghV8OkibU+vCjZIZ3oEJIM4pSH9HFtmLXg1/VbD858H6nM",
+	"S9z+q81obpzwsjW8uZ62YRJOG9eHEkjqcdOT3sTu2bVd8y/b4F+2wb9sg89oG6xgEVvF5Tb2Zvm2NepO",
+	"0bkw7Nr1dHm5+zr8Ah58zyu5aeSvDajeN/q3xutVb/Nm59kvP+c8LlCvsxN24Pja0B/VJquT4xR86Rcn",
+	"hWKuvCYtasPcgyjVQ4ZycTLVzHk6yeO+2Xrrlq/g8velNTV4ePsCuT1fcWW2KVfrn9WWKE3anMJ6kgvp",
+	"xpWYarTI+6nGXRvzlujaB3vmBnqpcWOksZzQZLES99ZYMU1GHuOTid5V98OIc+WUtnIkOt5Tb9sGwJRs",
+	"XAkRhfSbsOCMmwi/DjOSCjGzE3by7SHL//xE/QOB+XkFzm0ogjFgSLxOpIMcSkjMXQDGXuUMNMpw2AQL",
+	"M/r2wNzI2YGe4XIPqFgOF0vtzxJQmZ9Jhd+wFn13OFk+e4U2YmvIrLqgvVbYtsOncgf1NoKO3eWBbYho",
+	"uwnecieAcrQrYafW1DTEW+LExfK2gIBKFKrKP+pcgQ1OeJu9vMPmRFDSsI6NNuQ+HDFLG/zVOmLcSt7x",
+	"D+K+pPTPvLop9CJKej3plNcpXPLlbaIvm11UAfL5WV9URl3NJlyJYg1gpQffZguI/VL3CMzFAp1PFNKS",
+	"DlDADL7bFsVyZVOA1lH6vU4eXyWnvLqltpPPJ1qONj3KpuOjLeS96UY06tg2kedYV8uJDXdwKXRnLqQX",
+	"vk1Z/9sfnrNnT55+F4oxQvvEyzghEczUnDKyrmSRN1shs5EuRNTmrJSQ6T3WVSKONrLzVH3pyp4EkAdH",
+	"6f1XddZiRvUoli30HJJA+zLnHpEq2tDnPljVAQfcqPKHK0k9JrllVrNCIxtbYOoLhDYO2S+g3a3FAkDv",
+	"u3D/uAIgANO1bwGutU5YzBo5pc0iGwJIgZdH3abCve1wbtW8XFSVrjpnAwmGWA+ByBR5xgSAE3oyg/zC",
+	"GDWipy0e4VckZlX6dhc9+A62xvgUNUZOrwXQDq/G8xLLRLaiT8N4WepF7zSuGana/WrLQTFP4BvD9BEg",
+	"NSSfhhbcCAgozcr0rLWdImfIba9WsUyaR+vJ1pTwW89c++WM3Q1LrDWfgBzcb89JvhBCTNfed65ZWuhK",
+	"a8U2278pPOP7Ovxdp4rWvLxDyeDlHDTfPO43m46l3iPGM26cf2EUuCdCiUEQdnl06RmEY8Px5R+iF9dw",
+	"E5+rsVTSTJz+hOVXhg6c9+5ztpNepTGboKdblzPVybSDbvs2L+0uvXK09+Pl5RtfpJDuWJKur7okTYRJ",
+	"hQWLaYdjEiAtn1fqLNQfnZGcOkMoS/dS+EvkPRpOEnAczDFCjguo0wTlE93AFfrc8yR+0iVWcQxLWjBE",
+	"WqkDdubVr+FttIlLZQNXND6UAPCoH3WBxDiURQFtLOJygLqVRfwpdilvfMLNTeMDf58aD7WLDYAI4w98",
+	"J5nGh14Ex58JZavbxiceDrnxYa0lNT4NON7J0ofGOKEsOP40iiu03mAnuoCPSP5Hxx4XZkQZF1dTUUju",
+	"UzUm2oBtNjeiaKGdh1saPq//mZY7cJZXrS+js4l4XfSpD0s3ti8qB6k5XfhHPR7+G1ya4ZQiDOr62Jwh",
+	"GQZWbs8W8SDQ0fuq1ECu4WhjCOvGecdfACnyajSRAffan/ao5BILaOpzrfHV4IfRHMJu1h8BBUf/TlTL",
+	"1G+OPqyvUfThktIc0XpT3USbqqFqOsLiVuCD8AQ4bxUvr0BVx1seH6/VlZsqHFzKCf4GRtgOiLLeYpky",
+	"WXwg4eS4t+bfDNAs9aXpjycZevSu6jVzEXtq+sYjg/NmSS/pr41sF7IJbVS2wfzctG+J1c7cJfRnaTMm",
+	"+GgSWirdt+en1c6kDdFxE1V8W9Q+zhnQZMdxtRrSy0osMcR0JiAV9Tmm8I1p2ytgQj/Z7zl025u1RMIp",
+	"deAtKo2dCKWI/e/0AFX3bsFDWng/ITc36JUBc9UDwAvHKESB5wg0C8v5fv+ccSzbdKqd0/a4YaVW1wOF",
+	"xiOGqApZ1GgGmDWsRN3uTBZRbSZQSQrBJ+o/QA7z7bCud9cAK4iUO80vwHPe7S29m3GlEyeomcPd5qCV",
+	"mU/XepCbrAMyuQNx+lcAuZ3eV/ujjRqInbeaIbhbMqvmqgMY7utoIhZacdzpgP/ViuyrbUXW6t9yJzKg",
+	"3jF3e8e/WqOls/nAEhRtxPV7bJLmhQFTfOp42qe6f8+dTtTbcHd6yb9aw/2rNdxX3Bqu4wJ3qUYNVtq8",
+	"QS3tMlvSh5MsvanINS92S9Ns6QRp+wJ8LOTq39Dgr1YA4WArmGv5QSg25KObczBAZkLPStGREJps5vva",
+	"BzDdvnGPZrXGFQuvSi83vGY59aWIGuz2bWyHHqpmG+h+LA1v3xJL+4+AvQhsvNSjm9DSi1s+5EawR6/f",
+	"QPeh7l17U0F6ZmvnzlFoAZJFKK5cv51hX+oex0vL7t7sLWkLRzBipFXKl/T4uG1uh3juY0r7X9WLfnmu",
+	"uiwdmW432XGlp+nE/8vQd6yB932thVkNpLq+h34Y9LeV60mXKnTWlv6oF2zK1W2NRbLon/x2D4gnZyyA",
+	"Jm0ja+qaxJWlDG/BVb+0K6shMn5uIFvUNmSrXde9VTAC3fjt3HD3+zz+z4zSb/pQNrRBNH2jsH0USaCr",
+	"oEV6NNJVkwk9+CJoFRk1Meo5u7kR1VXUkqSfDAoFQus7FOiZUAAEEGW9gYcRGi6iElt3WewRC15qeOKJ",
+	"PSLk1roayD315tYq4+oq5bUIFnB66bTYGC1q2YLcLGkWmc8Xj7nUkUjbgZjUuZ8dLTDrfke+rQE4kStI",
+	"EMPulLFhJw21nISfADgh/X5dl6RUkOvdSCe7pbFSfBDlOfrEJ7osDJn6wngSl77p0XGjUS0VrqBbj2Km",
+	"6b6+7+p4w50aYPK51VfVXHUXGZPh4cMEklp6TrgqRMH0vCNAssvyDalGvFK8E2H7grAWtRKUfYr5g06J",
+	"teBneZbuvdHHGUk7732R3coKdjClOwZkGXqeeL0FSMLrLOfsuO+lSzVGSXS37GwfOeVSxRi89+MzwHh9",
+	"FRWPNCfQqHnxGwM/Qt/Xyf59CtF2bHRTZ0w6S+hl7fFfOqZ7cKLUsX0PDbJFN5PaO0LuklSTy2afSko3",
+	"ag1fi8TAJpYuX0POtihgs8ojn3X/ebpX3m/EosUktu49uwkW+NKSlompqyQz3YiiRVuw7hUH95+0L8nm",
+	"9l4MS+NY0HnNE+1Cswn/IBDCh4zEOt9MqkhJc3/KQgCk/yqpeB81SV7AfrWlSLSAbYqGd6YUbMe4t78D",
+	"n7r3pUOhpB6bgV59g82aXieVEOnumjUmuNcxSZfDv2SBPJZLCyUZurqSaja323XjjOB3VqBikayVZrnl",
+	"V7tn/DeNTM+fL179spftvXv/l4u/vvzlMjmFS3cNlxVQny2XtHEo0TGpMHn9QE+psKWpKbhb7yY9FKVe",
+	"gAb98m8HvXWGbaLv0eTupAds0Ki4R0nEL7uubggX7l4Vmi0hd2UzcxgVHFJX4n3J9qI0zcQ2NkhvM8XE",
+	"0flWWslKCrpoFPj3zRO8s+qwtv30PZwZDt21lfchnYH1fLWi2c1+K7m8krVuQG3p0NmWBJMSsnD9OxsK",
+	"Zez95fOMTeWo0hSbyVj+Xzn6RFosPc4KWBZBPnDVqqfemNk3Y29dDFdaVmiBTUHwF51Tvc9GuHyYytDd",
+	"SARV4oO+6ejzROujAIQ07FrrYvuFGe8WW6nkwUP3JiBwzCVBgTvX4vbRUTf2JXlTHX1txfubBNWHBDuO",
+	"eUnPXRsDf+ADwOE6d+9e2D1c86+X33vIqU3Z/fV8mg78XIqPdqknWSeTaQVRZ/z3uSAI5HFPoC3Fp1v7",
+	"Icx86rSxhEaZusoKu9DUi0/u6LxKsH2Aq+vB4nyMddeMe4smyJjUtQHX6GVSu+0ie3o9CiS5/KKpZPXO",
+	"dh3GVjxyA4aTHPReWIujpK+Xs8yrrTw8vajmZQhCJxrliM75rPGsQCKjd6vwsmTDua3jcGnPSioi19tT",
+	"AjSUiNK5zzNW6oWo2IgbgU3JAH4wqYiSTd3Phl4um+9o9OYdTQRabvmNYEZPBbWq04t4H4ZzcxvlAtbe",
+	"NzcvUU2pb7kvoUztxt/qNM2WzsxnfChLmTRefcmBNAyysdyOKVbouMsaJihVmAq4GSAIuny6E7tlSHAf",
+	"zmVpoalX1uiE26EIOUJejYekxEIYy6bympoVSLsic2TZrxS9fPWVjoHHYLVL88uaZ5C6X796Ze0+bJ7+",
+	"YslL//7iew2CWFjHVnIjrYw0DVXfyXR9XEPxju5iYZL3IWfqk/tKhQ3oM6N5Je3tO7cmQr4TvBJVst2r",
+	"09ndfP/qcRHqlAeCMHIMl71/+9Ohvwvg0cA3hvEn1s72Pn2CsP9YL49Uvx6FChsKuxBCkYUE1YUjDdEK",
+	"zPSB1p43QszQKT4Wohjy0Y1/flFJK9yGcoU/+MZAaWgGpRvWDBRWfxlmNGaVYHIB5WuzSvDRRJjwcyY+",
+	"8pEtb6F+EYsd68ErMdIVZKosfE0XTtIXRcpqoEKOEpZLFnqhfLHXWJYeOsunOw7UQF06Rl3oEWjQ3vs/",
+	"0spWfGTPKRYAbNwNA623IHUepO+1UKLiAMFV6SmT9pC9KoSyciydaDTz0YRxw+AsoTSEVfNSmIHyCcbC",
+	"yGsF8zhg//ZvP+hq+m//RhI1w5/tnwGGqSOA3Ch+I66cAM4z9v7yh4PvD5njUBhR8i4j9+j7y+dYkxo7",
+	"jhA86b/yQ/ZaCXjrQDECoJkBij01gvR2zvfOWKK0kEK4m1r5OtzHp/Adom2F/D4ObfuuIVf/nA21ncBH",
+	"Rlgr1bXZP3QDXjDIObRRh3tEaZ1ww4r5rAR0DA+olTFbcVk6miRmRX01cQMc75pxdz2ZmVeVvuZWGCfu",
+	"Qh9sN2QhxAw63HDFvn3ivntyfBw1ifUYHfk5JML4qS1EWR7gE6B6LSqtruHXp6cp8C3ccqBxN6rH4HJH",
+	"hzhe+SF7j1K40YOWJDP7fQ7QXbziU2E9CC0QEb3KHLJXvhW6+w7uC9PIIOy3T2h/w7qYLJBzzLideOJ+",
+	"cvzEdwm+kcrdAkd72EzKU9/jfXg/7Lh7mPYa8m+M/CAyLGAuAgIMQ5VVFREoSv7Xl5fs6MPJEYAluMX/",
+	"Qm2FpXETDU1h3BUdu8vjW94aRlgc8H53Gg2O44YJXRyGt+z9v//www8vwrPEAeBZWt0PCNkS1vdkP1yZ",
+	"GJXP+Ab7hPmSj3Qh8kP2EtgW9UbyJXNNwKYsqgL7BpbnTtS7QqfO8HC/+fvFwX/xgz+OD54dXh389udJ",
+	"dnL6/aecZgn9b/wUn+5DY2EMcBC5UIvakLB9Dr2CyzzesbkqhTERJp0vK3crCodt6rP+DvciAkLGh1Df",
+	"CI99v+834PT4hBr2/KRHcAHo3tDmRXXRxPU/uvFqFEPjOCGVGAU74vT42O0ayCDq1EjFuBn+EhPV/M+e",
+	"HD+jeV6MRsKEaZ4eO2qCv2AHGQpJkrGOxbiZgiMOULfmRlQ5Q/ghtK3if0NWYX7O8rhnOvw4d5N1LB23",
+	"2mnybi1RKy9ubiCD45A5iwB2t3R0o+fWSOraDbP6xrDgWWShTEQUgB039tX9Sls3JOwl1vaXciSUEbWa",
+	"t3cxcwKV/YRfsNPD471sb16VpBuYs6OjxWJxyOGxQ11dH9E7zNFPr56//OXdywP3mzrCUasMUanW2d7x",
+	"4Qk+pmdC8ZncO9t7fHh8+Jg6IYG6czSBjrN/uL+vRQr8QzFeSg78JT9y5tkfOVTanDwBtUcU2NAaDg5l",
+	"IpqZYYtfFXtn7t3U2xaKvWbaLceNdnp83AKM5TMULlKro3+QoYlK59r2rTgC6FbtImomzSEGlcacSj9S",
+	"rwpzOwrAipGeuHf2998i99/eK0N4fdoRt9uoD+J/skewYfuQuHZtwL8QUNqXKHTvbE9phS4J3N7Oo0Ad",
+	"0+o5MKml0qeND+Qn+UEoYcw//5FscRRTYSs5Mp2H8aYCn4aYU+898dEXZsJhfO/OQjMIgZDyBqc30o4X",
+	"gR7qWXDnoZ2DNwWUsoHyjQUc3+QovpWovIqgFwR2v3TIP9M61p6xW8XRrOSydbptU+tTuiYCRrn/43wr",
+	"eEFS0q9j05Mk7nfoCbfjbvW/N8/J7vgPAz6Ond0dP0560yODaGfbHhtd3IABcIcDuOXT8l4P4H+5F250",
+	"AH4KG5H3Z9jp/3Xx809b7HQleHG7QpY7XSeWG5njRzNeURNR3JWAqA52gtY3xinIoNY56x4LD+bK1ELn",
+	"6fFjlsfYoKAKDlT+Vtjq9uDCmaZ5IyDv8wmdDWisns3o74ZQc0rWgt92C7U0x3M7Kj+rXBtxdf+E8pyr",
+	"4OeQI4GOdbKIzTYS7sPJESjOR+SxN0d/1nGzT0dxxWCSmi69jUAGBze1Lbn6lXkGEX90M9VKNbSu/TZx",
+	"5Z20o5o8c2EuoIYIctDJAu8s6Ksfweoys/cpW/skjeQRsdc+/xes9OrxJFyEPg++kOOxgfLD3REw9upP",
+	"UfAFOGK9Z3aCD94LQdfu1b//9ikt52k4xG4LkHIRedMDXfSNFWafNiUPSqIGOBW6HHUw6ujPgKcpi09r",
+	"9HNCAjTIrA7BkZMv46/mScn2osYU2NnJ1zgNaV3Oz/UhTpyzGEWBTjiKAnYcMpQVbnzGfuF9DvkoAh2B",
+	"SMn2IwFkS4Jc3glrS/Kre8CTCLuwIuRAbQIEmpOI5IXM2EQvgN50SYiD0jBZiOlMOxI5Y7mZjzwe/6Pg",
+	"hx+oCcAVos8cQtfXWkCzd8QTQ/kM6RH7Gcu9z/QRFoUzpS0y75GoLJcqeo9QhWH4vPulD2TC4AMVFjYU",
+	"aAPlLRCXvONVh+yCXLoo/cEt/IzlNQhunkV0FPrADBT6yuq9hZ+lkXHzlC4RkUDjXoLI/Ysubu/tSl7U",
+	"I3mkjU/NoBZ1HfvsTCF0SsBI/k45xDt+i67ioYBqeih/3opfUP3xp7WXHulhRxf+uTP3CyanAGptRXkb",
+	"AwRgEK5GB6KAGNzaM/QYgPeeIqOo5QXUUTMj37W0jF9zqQbq0YufDk73MYwEAIJ8BO6J0USMyA6w3Nyg",
+	"SzwqgvSCP4CSBBdoCK7B3cvQdw9vGqgmRCGT42YOb4Yqv/H5Mu5NU34jGnU8UfV6uPROT4TM06Jx/weq",
+	"zQAwfIYdOJs3vb7lWbt+HjtNG2HxJ22Ub/cDxXyW+kBBxQ482cDRTnMPHHXXnANH+Uxcg0ZPKpF+089j",
+	"6p5yR/MJCifI5J3yk+eVppBLLYycKsZ3xE0oc2hH3OQvNevwqwAcqzPAFXObm1NaVZ6hnQY0fcguqMty",
+	"5y1hyDnOGQ93cKBSl7AhhLHkPWmU00bs+Cq0MNu+UAGahVJTYNM7Jvm/SihEjsDOgDruQu5jWYoDiv0d",
+	"/Uk1aKvMol+DQQQ53gsfZuNoZpZibJ2Ci+b/k32ymJJdJNJGUwQXtcMDjkGp0keMs30Ys8ltTyiGVYwa",
+	"TvS0kbczn6jtd2Q8YcZA58E7xYMSCyFzBR7P3HTbGQsjPVcWEkJCEgx6JCEbBzrIYcIDptt0B7RgPjsk",
+	"AhqhgwBwP3ZMAD9J4zO0YDw4fl2NRG8XIB4/naH3yR39WaOBftpcZPkm+CSxfAZ3SyeIsyTACXzbyJLw",
+	"zbbPGOZL+HbaoIDSdxllGLgnML3Gp1RQPsYhy33XiHygSJMzjbwPSPq4EbdUBu/+ilPI9ELR5FBLvYXs",
+	"p6C2YAKDY1RIDUCrmF03c7z9cKCAgy11zHHaZGm0h6yJYcRAD9VgHjj+nBKiWNNbN6rehQht9GV/YAEa",
+	"QNe6IozUT//h7M+XhTOmWNQwna5XcI33k5hJZ3iNNpmGfE91SEPXCcsDfK2jqODeAOylDq9K3WYAEzSJ",
+	"vivBCz4sBRqLz/YP2RtSTgL6ODz3CBIyh6JEN0zom7iPnicDjT19+mZIDJKI74woKN+Y4NoFQf80qSni",
+	"jrwLTt8WtT1Z3qsXiDy1Y1LAUWrrMea1dLrrhG1SRAKjWOoG1mQUUYtdTjhgUcwEmNFpWh527uP93dqA",
+	"KpO+tXGDwp3rRNufzfaxgu1kXZbICKzFF2R15eBu5Uv1iID3Z0XOFARFQWy51QyUT4vLmCiNYE+OH7M8",
+	"dK7LzxkfWWcNwM+N1x3HlRDlLbZyxTqkPPL6QipyKEaKapnOBqoU/IPjFHYipsEeTDWKxIgIgmKz3Ff1",
+	"gIun4Yux80o5IwG/Rx+w4x/kE3ImaIACpSALsJKT4/0oCR04DjExzzgzEOBkBA1LQmc73j9k7zC9huUe",
+	"IShnC34jzEARqg11JDGhmUGnZI4v2/1L5gb40QNL5n53/CElM5oid7jyqyRz7NAhXPrN9eEWj0h6cJxx",
+	"jjd44hhY0+36jUlgUoHxhM019Jj5hLPMp/RWXBV6GvlqOXpqmR4HfykZWDl7BOVFj4+PM9ZEDQfHjxuR",
+	"fjws9ejGoMkBNQGOvWQeh/LjTFa3dQkPbRi7Fk4xHiglFj5rA91DIbvcakDXcqZ/loA1pVvvbELHCKML",
+	"qsdjKJWjSUa+jTN2evzkcKAuap8tgix59tT02rphA7vx43eyMewBDxtAXkxCtUk6vGAXdu7wagDJfyK2",
+	"sCMuEPcISHACmkyB2xS8hE1QfSBKpbEexZER8ImkXheRCdH/A/AVWkRNzvcRbUozmdiNtjLFZorw6qUz",
+	"+4lFLCa6jPguBWXqqqqYSWARq7NMecWhYGvGr7268d3+IXsV6qnMfAqcArB9PT2T8OTsWmKL/EMGfjpy",
+	"dqA7XY7HNfwCDJC6FW4JtRfNbJzC0zsj5zmW/H0ZiTZtSHuovVyZdUMnTsTxELrzoolpGbTUaQPaf9cO",
+	"xkQOTsfdcT8xuxHKoegWB6nL7LCW7pC95KMJRhmxvWTQSqkJW/BUuMt6OxMst1qXV+4XYK5743kkKHl7",
+	"oPCOwoAZW0zkaAIO8hupCi8Pz2g+DPNAFCRHwSVHE5wrhmoozcoXq8FEMdAKdY9uuLyuZc793c/1MHTg",
+	"oaJcTlM6ZD9xJ+ppArwKPEkqq5m0Z0g/YMtg22Zf92Uy/9VAobSk7k66Ini4YcnVTVRDVNfde1iFW0Mr",
+	"rGV1jo28c/YomC1504QZKEx/McZ9AWV9kV2TxUbNPkC4VvoPoZxJAqsEhUrPbXR2V7KAzeLx+frUexZ5",
+	"qL4xDQckKC+Nt2QsJ/jc9sd+WWB2KV1NeSn/gPkCUcDW135K9GPC5gxUXndWxneREQmvqvgih/JVrJDD",
+	"JUrD/hGa6khrRDn2Gz3k4E1iRaVnGL73kgfcD+aMGSGCq8kPAgZerCZx0ABRWNWjcVIlQQmodzy4Qa0u",
+	"C8qLyNrFaLwss+jCYSU08OgMaCwPFrazgj84lRa0VHdNC2lRa6yoB4w/QH+ezpZ8tl+XNyoQaSYkLFH9",
+	"IvqEqxvKe/C/zg1X0sJxwVYHSoIErug0D921zhG5nyQ24P/moWTRu6oJ7993wnDz+5Y8bmFfZvy21LwY",
+	"KKxqR7+RM83dTYVMDD7VaKXXb4I9+2iNpyu4zibcYjiBR++eHwAvfPf84PR0/4z9ISoNMRvQ7QySXTH3",
+	"ZXROsRPXHFwMao5ODwjrMMwaC7zhkP1AlcJW+3JxOHxMZXFXlHqjks6MU3niTO/LlraOhbnBURo5CCA7",
+	"mjiW1TqZoAHe+h9QluxGQ4eXX8A4D220R0NTs6OEzvFrM7sK+juQGJKYZhT0SCzuhy3asUbyCkrT/eEB",
+	"wekSLoS5Zx/8+hz3Ziq0h1ahX4EVCl+5K06pXI7FIM9hiDwBW8nNiIx5aKLgmNhIzCwSPoiHPLx2oAyo",
+	"2pUAlIWhmEjla6CikJE0Zi4IUgF255Dl0CYk2PZPjzP2lDoICQmOY59dtu9DrpBX5tS1mpNZDR/UzR1y",
+	"UPX9W0+Pj8OvozZVxgpenNetWEAmcKz8wCJ4KkoPQbWhGCinxVCI+JBhWU8hRxAliArsH4WFYUEzzier",
+	"B8OPcTSsk35yeupkC5wediwhPW6gTjLH3v3Uwdmh1bWoqMmKu31SzTEntgFNgiKUA8PErYo5djP0YVkJ",
+	"yTJnXkdwUlZXheNeoOWoDGLigbaD0ZYRPSHN1WAZMXeDhB8GyheaZ01F/ZBdWFvJYVBLh7fEacGQdAoX",
+	"FOfDXDNivMNbaG8+UE7OPHYvd/ImA2vvmP55+nQ/7KpfexOGQo9ra/DcgylJGzYG1FevXYHJiOqL+9GV",
+	"RpjsM+aYY07SH74y/7fTQnJGUhF8zoUOKSMdxubPdVukfxWL/LMXi2xeKnIv0Z/VRmQtKppmZIaUXHnD",
+	"Jyif2GMnJAHPVSGqllu41KObLNyhaz4zZAPgPYZgEuaWsVCilUuPexKUaV3Ja9ClPFaD00jBbrvtpT6f",
+	"U5FfE/Chdk8NuR1NgufVJ0OMtBqXcmTzQ2evwW/AWqHsDi83PFZmTq00YlxQZ9w1zbIlxE8wseyE3qbL",
+	"4or+GTcIySI7LXyDcNJOZ62b4wPuzUAVYmYn7OTbeu87k0fqFJHamOi33Kax4QRkZG2whLFx7jU1NFbg",
+	"JjSSw2yUZ02f5e9/eff+zZvXby9fvsiB9L5zfN3tKzYBzuNgc9TpBMLV8Ewdq6bFpkNjqGNHfHiHWSuf",
+	"R89uDL6Zph0UrM+na+O0az0OwAXqVP5d6dtHnonsxof3k752F7e8pb5k5HEI1weU3tw3is2ZRlYpq2C5",
+	"1lA7NTvNPIRZU9WD1JiJM8EN/yAKjPTTiUbyCY31yhvyT5qRMJwnBk/BBJ5XSRe637cd36h2298HvlOt",
+	"Lr2J69TVjnenl+WS3whKrp8IJnxDxt1dF7R6VkaHyCTFJzMsoY+sUe7tzWCAZsh7QpVqg5aXzAiyicDv",
+	"2bQS5zOfCIbdNpU4rw+j3feUjXU1Bd2B2lii1QquUz8GGLXGyrJEdAGsNnQD1vGvW2HPGqnhBnQldCX7",
+	"21lKJbyBCvd47mzjuwStyBxY0hRbEVB4Cqw6eBm0lts72wO8OA8k6l4YY6XiqRLFnhxH/bqfrm3XfY/G",
+	"xgPYEHUX2ZVWBFLyQxkQONpnsx9W3n5v+B/Uhn93qn1ZgM/MXbZ2hDdJ0i/rd+48DLtLqgrrWE9Z9TY+",
+	"RIY+UJfjY3VYNTSvjkgsOtsHt1KpHpXcXKSc+MkuV6YC28bMHIRw0ZUozkJCMSZ1oJUhy+IbEwlGQrJF",
+	"39LJPhqm8BiKlhAJycP4GDehSUmKCEAhKWU3JhNnzxkfKB9eqwsaVtozy3n6tUnDLmiacJRaiTj6ZJ3w",
+	"l1ORDRTN6RmL4nABAZ6SFA/Zrz6qmJgg0Qvj1iLcLknXOJrsNm1eVVDGHwnNdtyItqglnqk6wTEGCCQd",
+	"psOQIHfRfxFZ0+ChHijv18hYXjcozeMsVZDnYgbxZSz5bbkdcoqjek9D1t624CHwsJwD5UR1ALH/Pmlo",
+	"wlCBGexILQ7vJ5DvB1aL6+V1ZGKGTaRqa+EDqeDc9SdAO3MefE8eaBlzsU4ebr5KLOo5Ozk1EbwABvfn",
+	"ngct7RqEHj0Kz9EYOwMjAFrmcEcbcdmNmHkvtR8Soe9P1F/C675qKR96o6x2QLuFPpRsx2z1DsXxQeoO",
+	"kjI9TsgOSCteEp3HSTROJKxK2+/Md13i8APVi8WD33CJu7O+zB362uyGr0f9fnacRIvNedLc0O3Pl8G4",
+	"V80SErrn1dfCri1STd+L2ebPyybY0Z8haydOudqiZDaIx9WFRG/76Nci9HSu5uobg6FdAMd3CiIAWvsu",
+	"EhAzdSq4ZwTSUE1PAFEZKLGM701phggDbicNTZgqP6h0v96XqHA/ca2FKh5MY/sshTP9FbYHLWuFHL97",
+	"1WMsNzdbaSxZ6IXdhlg/h4LqYioVFRMYIQyDNJcL5lijvFYsj3s95mTRDVT08ZJRd9qZLXAJi1jj5Hut",
+	"yluoKTHBHg6DdXn8Wj08+9GObxSXnECjuoXykGBiYDSDUQieT2275hT1ll7Cwg0teHtof1+WmuibMa9W",
+	"E92ePYiaSATlrxX+e51KmFTr4prQdluoPHq0HchGJa7RtyC+bZA/nNM25FhvTLduoPDaYWompOIpcPLz",
+	"cPuCBvmErblxscqIyedprwDhNUQ6Izc32+mMOAy01d6R0lg3UX9gsYK9wjuUSEB0owT/z6tErpglKJHc",
+	"3HzhSiQer9MikYw2uMixYDz6E8i4B+gDtuXy2AtZSHPOIl3PZFFBKCplS+AO17qukH7z/OD7jF28SPoH",
+	"cDLhlnxhYAubb/sqmAU4hA6MBagS3RxgIb1xD3fTHwZXYZtj2MwUcut8CDiFjUTnQP0KiPU81BB7pSkC",
+	"MVvoeelNpajN6VCUekEafaLyGG7l0xVgAjuWW5/FGlpHzA9pA70VCqoccCZDkfmzdar0XPl/3B/nPwpM",
+	"2hz9ib0JV4Lm/aABUB8Ad3gN1gol74ZYFyZnLkG1hohR1cS6lE4uKMfRXhx8BxLhewTbG6g8zC5W36aC",
+	"K0MKICkLC24YH40EAA75hIuAFQSN8CCDg6ALOjo0XPjR9nZarw7gH10UR9ggD5ZogMOhyU29KWUcCKYe",
+	"nLvhqz2yzf2RPIe5xdkJbUqOCuC3svilonQ8QKKBLpBgS6SjFy/iltDrTfNINfLQAzBMlx0cmsNvBPIZ",
+	"uoh/Xfaxn/56G7nexoeKp0QHh1l1Tca7q54AQfPoIHanka/T2ivxQdbViLM2glqtjDvj2b2QYaZoCWXV",
+	"APMEFpEssvAudkxYGfV7QJPf9+iC7j3NxId+oCfdqGtv3FK/OCvAQ83FrLLkW8KtQefpl5f8Ove9lcck",
+	"Jd07vzGh9REwq2/BcQF76TP+6fy816N1CEkbgbZ1M7J8Nf5FK/Ezqmm7ZAkwuw4R6VbXstDd3q2zzuEZ",
+	"eOXjFPW8AwXB7zlVQL4aH7gFH8CKc/Q33WnoBxDplIqzFXVubx7NU95BX1rSwIw7QbyKy5CE67gOuYZM",
+	"fQDAmzzdn5z75t9oWYW6nrqGRImPdqDiHmF192+6RbKg0vyIc323f57oKnvNpaJ3K6cCQIoUy8XHmRhZ",
+	"UVzRMHkGGORUZYqF+0A0RC91OTxOAO84wEq5NWtsDI6mvZ95ZCuGn8dHmg0UQFWAz7HRy+AM+Spc/hpu",
+	"4MnJaXiWIUEywyWgY7oNeIbYxZB4pavZhCtRXNEWXVVibPKBQj9rOMDj43oPMR9uyqsbQZWbqN1AYRYC",
+	"5SLU/q0TOFR/AJsd9X5ol501MtdwPTReWFjkqFV8Ziba0nEesovtJY47li0ZY8wU7986dpN6xz88uE93",
+	"HR9uGMe1g1dXqEt8obzS7eSWEnyFPnbkiXRlZYRHgwl02wTPi0FwsCAbghDnUBRBOoI0LB/sYZdpuB2y",
+	"gH+IM/zMK2v44WAvb+sNmBmzXnFY4Q9yNpAjjud+zV+sKuFn+I72uxMvkr7fpWoReNXXq1607Yjo+oSP",
+	"dqZlpIOQQ13cNnUMXy6LNUIAk15ydZOx3IgSRbgVH633vg5vLeQlnz79Fitw3Q+P2X//7//Dcq5GE11d",
+	"jSs99Z3dB8p/ajXgxcIdasA5tIQk4GDG+g8EfMVHy6y+hh6mAZQAALQw+WCs59UZe3J6OlC5l8hQpnMl",
+	"PoYWam+eU9rMR2DDN2JmcT3OhIA/3CMnJyAYUdXIiWnkjgxVQ8Oos+8Gaq3kdcYhaTY1M1OaBINl2PKo",
+	"m63UdeAkMgcKNa8oSQ9hhbChU0DjghrwoNTQDOEsh0JgUbgoMqpeBGk00srMp6JgRqqRqFW+gapL0Lm6",
+	"RW8ihnEpwX+VDuLW8fhuGgey+4iT7si9Tm//PJHhPiz4oijWRIYbDLSpdywFje/AQ+8z2Nx74StWt/Vi",
+	"si8ucH1RFIz7+7qx4Oijeh3J6UxXW3TKWytl3kNhqWPrRcXHnqmHglEmC0M1rG34uihDEcAJUdk7C6pe",
+	"nrGcl9Aj+2pWCQNgDMDyKb8EEqnySvwDJFceYJUB2e4cePaYsMtgbh45BwGSvYEJYgBrh/Ap0EFKDs9Q",
+	"BHOgdOUFmWJSfeClLLxQqGfgsVcRzQh0G26ZW1+wAHiBvwuOQy/ocB61NPJyZo04Yvcljfx4jYh7m39v",
+	"FhtFmmtpwztk4q+Qxj8PE8fBN0OUAHqrcQo62Nxu0dtg2v7ukpYUYl674UV/eqVtTYrNc2x2f8BVcWCE",
+	"o3rKuCGH1bLf6dzdWGlM1GDSQzWoUTkvnPbTW41rOFCeAIOY8nKsK6cvySIYh341jZuT8kOnQwF3vmZ1",
+	"OKBWlVZG3i5rZ26tJS64YcZpiVjalQq+ET/aa9+uu+bIuvl4N5+vm6RZBZhRN7WuebXJYOUE3flxi5X5",
+	"3z7ZSxTqf26jm+I1u1B9Pj1MIti2mszu4uWeSa9MWtqe3/QWxm2eMlBkpVNTMp9u683Xu7KcpJ2ZDdQd",
+	"WQ5mPT2YdfZZ8p/6XNWXYFF/fTcVWqVZXy+ISS47sD5CpL3T8/ummWsSIbXJAFJ32DN4612vb8OoX3UR",
+	"bbyUHjgsftEPBpYRsiiaUAcPGV/tRXtHfxK37s7eSzrjmow0c2YevjH1EOgpNE5nWoE/zb0HopruXDr8",
+	"/mHSkYOl+9noZP19drv2N1IeNyYr95m4i29l0/l1uWLecd+gygfsfWOIEP73uUuQWPrm+cEzCvM3MwGk",
+	"Ne2OkhRDTjoKyA2zdDv6JzmxyzpgDzIp3aXJbXM67ekzRXa/UPH+Vx2aytf3737iuZV0Yxx4DIU7+RPn",
+	"awARgHSv59A6lVCNDONFUQljIC36yf65LyWgHgoh8dozZshSuUg15SR6JKN8GZsooArdKVfPCPsG92y3",
+	"DQebgzyfaDkS/3+uGHg+0VhbKxjRbAL3Y/vygABMcG+wL+/8G79qpZVWsV5f9Rv4UOpq6ECSylbeDf7L",
+	"2tBJneqXT7lUeYNL4Y3xmDDQJpXomFhaBMLm5K+RhaDGNNhqNkJWq9GK8tC2ElLNoPp0FUBbzATbs0TE",
+	"TzeZqHvRQDWgxhpw4HElV12AnID63r4A2a9gbQ3ynZg6TulBOsh+nsB0vxayX0bh8pq5Om03tLX+OsqX",
+	"79glt0tWNVHLfAHTDq2WPgBYr1Uj4xVhKk2EY5k1mn5564TqszLfU8zMHZcUHzn04GlUuUmPh+A0xtP9",
+	"84HiIZPYmUFt3Bz3GKDjY6gZE7UbkFqO30LeFKJ4AIcJw+mKMCHrGjvIRj5nFV9gHxehCgx52+UE8JDi",
+	"e3rKctyBK6v1Vcmra5EfNj3MmIdMy5vXgfiQp1NvgiKfGmyRtwfPIavKqdkDJQ14siGPyFheCuqW5NXl",
+	"Oh9yIzf3xYsAIOrlxnRuLHQTigP9snACxAky6uR9NdbVlVSzuaX3Ks3mKvQO8wV63N3SIMM6sNF874va",
+	"ge+foubs0vpZ4U4BtDX44X0fdL/G/UNn6gIfviKB7F+WM8CZ8SUq7v59YwaqpX7Gc229IEqgAuPmkF2E",
+	"rDmW11R1JQuTU1IF1YPW3zXNchgm+nZUcjmFoyKxOOIK0gAFo6/wyI7dOqe6EGVHY/vzgdqkHQfbqhvH",
+	"a6A8wtc3ZxS3/X0u5uJqDGafm+zT/awttM9ZGkIgoeHARW8n3LW1DaoAjgFg41y88HRdvKtIZYO0FSSm",
+	"85BJ5yFS41S6uqQ30l1CQyVRwZWQooR+YQgPwbrp2TDuBh9pVVDPcaXtQM14VTuFRhDukkarZCuQYirt",
+	"G2BAOzNZ3cs/j4JTlzQnM8+wsdVmak1Dt3hViOlMu3kevCUqWadmpH5y74l3vdZ9yHKv84SGs6H++otW",
+	"oWAFjFM3PtIgNq3a9moU9M3crma6Eh/0DSXpQst91DWgt6Vv4BaYBjVfx5w4ZH7HXdiwOKevGxzWraEH",
+	"7Bcs9cHgYf3Gekrh0I24i1AAcqsb/uuyfarrO+ufoy7phMa7Hy8OTp9+G7LWA0k4o9+RKDncAdMvx4EG",
+	"aihKra4DDnmEIUb6b+a+qsHDvALQwApTKIcUvZVFL8WOlSUf1irBQDV1Akj49p2sGyBmnZhjK6DA3AR2",
+	"hani3r2J4LnHzGdUeXF1q+C23AMZMxO3l1ohWuFXgb1F57bRRWqw3KM/4f/rsgN/qPTUXSHfEIEuXAtS",
+	"CO4NKoPw0lUJBMi1a8JbV1j/Frn8zsOobpRtd3Zjp6UbpBFcn1dwJNhpbi0kWugp5BjcUgdrCCYeJvvS",
+	"dYKdeRzpLw3sbDuk4o3PY16tARx+iXVn0EqJG8sIPRwb8td14N76TtnXUEsET9KXDKdr2KMXP1FyvGLY",
+	"jcK9dqCwhlxagmsJfhkrp6LjfNOIwjuGCf88yFlrUMMfHj34brDaPq12VfkuPZMF35tbIKbuDueytNDE",
+	"D7/FbWIxJAG2QpnxoSyllcKwR6/fQA959gvEMpQm9g48/eQkDe/3tyj9d0dHG5IwOhL8sRWaqMS9HGvj",
+	"JJvv/5/xcd4aK6Zdh+lUu3CUQQe7x8jlr/U7v2rDJKxjvXFSb+NDGSiLeJPvxUjJneafwln05cFzJX+f",
+	"i4yB/3chvdOyVuNrRxWqWicrkH3D5u6I2Yf3fx61vl7eCp2+gTz+Nejyi+jQNtPnVw9F70rn/lQfJFit",
+	"znA+jJDfkMktV4/U7AdFCfkNauh0nPDyD98riR2Y3TK9GJJVO18kehXmiyy/6cIruU6mcRuwxfB91Oem",
+	"XomXvulKmDg/MsoEqCNfIdG3UZiTet0bwiQYC1FAQphWSymY0WtCwndihd5veIaYlRqqc7jvNSdrmMl4",
+	"WuRtS5wZQN6TlskKLTwWgKrhKvHX0esiTLn0zkUNNuJGP9ErQpvX5Re8nWNySLBZ6gyVqNAoNFpIzKCG",
+	"fK59e8uth0unQ+vopb5r5affPv1/AQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -70,6 +70,7 @@ var OperationRules = Rules{
 
 	// Messages.
 	"appendMessages":   {Scope: access.ScopeRunner, Of: access.ResourceSession, Ingest: true},
+	"appendFrames":     {Scope: access.ScopeRunner, Of: access.ResourceSession, Ingest: true},
 	"rollbackMessages": {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"updateMessage":    {Scope: access.ScopeRunner, Of: access.ResourceMessage, Ingest: true},
 

@@ -38,6 +38,8 @@ type stack struct {
 	contract routers.Router
 	access   *access.Service
 	plans    *plan.Service
+	store    *db.Store
+	metrics  *prometheus.Registry
 	token    map[access.Scope]string // of the workspace default
 	foreign  map[access.Scope]string // of another one
 }
@@ -59,8 +61,13 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	}
 	log := slog.New(handlers.WithRequestID(slog.NewTextHandler(t.Output(), nil)))
 	announce, clock := event.NewAnnouncer(nil, log), domain.Clock(domain.SystemClock)
+	metrics := prometheus.NewRegistry()
+	frames, err := handlers.NewContextMetrics(metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &stack{
-		contract: router,
+		contract: router, store: store, metrics: metrics,
 		access:   access.NewService(store.Access(), clock),
 		plans:    plan.NewService(store.Plans(), clock, announce, nil),
 	}
@@ -74,15 +81,16 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		Prompts:    prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
 		Readiness:  store,
 		Contract:   doc,
-		Gatherer:   prometheus.NewRegistry(),
+		Gatherer:   metrics,
 		Version:    gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
 		Bodies:     handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
-		History:    history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools),
+		History: history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools).
+			RecordingTo(subagent.NewRecorder(store.Contexts(), clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,
-		Metrics: prometheus.NewRegistry(), Authenticator: s.access, Locator: s.access, Bodies: api.Bodies,
+		Metrics: metrics, Authenticator: s.access, Locator: s.access, Bodies: api.Bodies,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,8 @@ func TestWordsOfTheContract(t *testing.T) {
 		"DeliveryOutcome":   {"prompt", "Outcome"},
 		"ExecutionStatus":   {"subagent", "ExecutionStatus"},
 		"AppendStatus":      {"history", "AppendStatus"},
+		"FrameOutcome":      {"history", "FrameOutcome"},
+		"FrameReason":       {"history", "FrameReason"},
 		"ChangeType":        {"history", "ChangeType"},
 		"DiffMode":          {"history", "DiffMode"},
 		"DiffsMode":         {"history", "DiffsMode"},

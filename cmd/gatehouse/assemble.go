@@ -93,7 +93,12 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 	if err != nil {
 		return services{}, err
 	}
+	frames, err := handlers.NewContextMetrics(registry)
+	if err != nil {
+		return services{}, err
+	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
+	recorder := subagent.NewRecorder(store.Contexts(), domain.SystemClock, log, frames)
 	return services{
 		access:    access.NewService(store.Access(), domain.SystemClock),
 		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
@@ -107,7 +112,7 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 			Observer: observer,
 			Capacity: int64(cfg.QueueCapacity),
 		}),
-		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
+		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools).RecordingTo(recorder),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
 	}, nil
 }

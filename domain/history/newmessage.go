@@ -10,6 +10,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 )
 
 // NewMessage is a message as an agent's record tells it. Texts are valid UTF-8.
@@ -189,10 +190,8 @@ func (d *draft) findDelegations(m NewMessage, tools []string) {
 // isSubagentTask reports whether what a frame was normalized to is the call of a
 // subagent.
 func isSubagentTask(normalized json.RawMessage) bool {
-	var of struct {
-		Kind any `json:"kind"`
-	}
-	return json.Unmarshal(normalized, &of) == nil && of.Kind == "subagent_task"
+	v, err := domain.ParseJSON(normalized)
+	return err == nil && subagent.IsTask(v)
 }
 
 // withOwned adds members to metadata, which is canonical and not null.

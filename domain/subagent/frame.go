@@ -35,11 +35,8 @@ type oddities struct {
 // say where there is: nil is what it does not report. The statement of the store
 // merges it, see [ContextStore].
 func (f Frame) context(now time.Time) (Context, oddities) {
-	var odd oddities
-	execution := f.ExecutionID
-	if domain.IsBlank(execution) || execution == UnknownExecution {
-		execution, odd.unknownExecution = UnknownExecution, true
-	}
+	execution := ExecutionKey(f.ExecutionID)
+	odd := oddities{unknownExecution: execution == UnknownExecution}
 	reported := func(n *int64, least int64) *int64 {
 		if n == nil || *n < 0 {
 			odd.anomalous = odd.anomalous || n != nil
@@ -69,6 +66,15 @@ func (f Frame) context(now time.Time) (Context, oddities) {
 		c.SettledAt = &c.ObservedAt
 	}
 	return c, odd
+}
+
+// ExecutionKey is the execution of a frame as keys have it: verbatim, or
+// [UnknownExecution] where the frame names none (SC-20).
+func ExecutionKey(executionID string) string {
+	if domain.IsBlank(executionID) {
+		return UnknownExecution
+	}
+	return executionID
 }
 
 // said is a reported text, nil for the empty one (SC-7).

@@ -302,6 +302,72 @@ func (e ExecutionStatus) Valid() bool {
 	}
 }
 
+// Defines values for FrameOutcome.
+const (
+	FrameOutcomeCreated   FrameOutcome = "created"
+	FrameOutcomeRejected  FrameOutcome = "rejected"
+	FrameOutcomeUnchanged FrameOutcome = "unchanged"
+	FrameOutcomeUpdated   FrameOutcome = "updated"
+)
+
+// Valid indicates whether the value is a known member of the FrameOutcome enum.
+func (e FrameOutcome) Valid() bool {
+	switch e {
+	case FrameOutcomeCreated:
+		return true
+	case FrameOutcomeRejected:
+		return true
+	case FrameOutcomeUnchanged:
+		return true
+	case FrameOutcomeUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameReason.
+const (
+	FrameReasonInvalidTime     FrameReason = "invalid_time"
+	FrameReasonMalformed       FrameReason = "malformed"
+	FrameReasonMessageConflict FrameReason = "message_conflict"
+	FrameReasonNul             FrameReason = "nul"
+	FrameReasonRolledBack      FrameReason = "rolled_back"
+	FrameReasonTooLarge        FrameReason = "too_large"
+	FrameReasonTooLong         FrameReason = "too_long"
+	FrameReasonTurnNotFound    FrameReason = "turn_not_found"
+	FrameReasonUnknownFrame    FrameReason = "unknown_frame"
+	FrameReasonUnstorable      FrameReason = "unstorable"
+)
+
+// Valid indicates whether the value is a known member of the FrameReason enum.
+func (e FrameReason) Valid() bool {
+	switch e {
+	case FrameReasonInvalidTime:
+		return true
+	case FrameReasonMalformed:
+		return true
+	case FrameReasonMessageConflict:
+		return true
+	case FrameReasonNul:
+		return true
+	case FrameReasonRolledBack:
+		return true
+	case FrameReasonTooLarge:
+		return true
+	case FrameReasonTooLong:
+		return true
+	case FrameReasonTurnNotFound:
+		return true
+	case FrameReasonUnknownFrame:
+		return true
+	case FrameReasonUnstorable:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -1179,6 +1245,56 @@ type FileChangeIn struct {
 
 	// ToolCallID At most 512 bytes.
 	ToolCallID *string `json:"tool_call_id,omitempty"`
+}
+
+// Frame One event of a tool call, judged by itself: what is not as described here is told in the result of the frame, not as
+// a problem of the request. Empty texts and nulls count as absent.
+type Frame = json.RawMessage
+
+// FrameAppend defines model for FrameAppend.
+type FrameAppend struct {
+	Frames []Frame `json:"frames"`
+}
+
+// FrameAppendResult defines model for FrameAppendResult.
+type FrameAppendResult struct {
+	Results []FrameResult `json:"results"`
+}
+
+// FrameOutcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+// was told before. `rejected`: it was not taken.
+type FrameOutcome string
+
+// FrameReason Why a frame was rejected. `malformed`: no object of the members and types above. `unknown_frame`: `frame` is neither
+// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+// message of the call was, and stays so.
+type FrameReason string
+
+// FrameResult defines model for FrameResult.
+type FrameResult struct {
+	// Index Of the frame in the request, from 0.
+	Index int64 `json:"index"`
+
+	// MessageID The message of the call; null when rejected.
+	MessageID nullable.Nullable[string] `json:"message_id"`
+
+	// Outcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+	// was told before. `rejected`: it was not taken.
+	Outcome FrameOutcome `json:"outcome"`
+
+	// Reason Why a frame was rejected. `malformed`: no object of the members and types above. `unknown_frame`: `frame` is neither
+	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+	// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+	// message of the call was, and stays so.
+	Reason *FrameReason `json:"reason,omitempty"`
+
+	// Seq Of that message; null when rejected.
+	Seq nullable.Nullable[int64] `json:"seq"`
 }
 
 // Health defines model for Health.
@@ -2262,6 +2378,9 @@ type UpdateSessionJSONRequestBody = SessionPatch
 // ReserveDeliveryJSONRequestBody defines body for ReserveDelivery for application/json ContentType.
 type ReserveDeliveryJSONRequestBody = ReserveRequest
 
+// AppendFramesJSONRequestBody defines body for AppendFrames for application/json ContentType.
+type AppendFramesJSONRequestBody = FrameAppend
+
 // AppendMessagesJSONRequestBody defines body for AppendMessages for application/json ContentType.
 type AppendMessagesJSONRequestBody = MessageAppend
 
@@ -2623,6 +2742,56 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{session_id}/file-changes (the `ListFileChanges` operationId).
 	ListFileChanges(ctx context.Context, sessionID SessionID, params *ListFileChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AppendFramesWithBody Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+	// `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFramesWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AppendFrames Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+	// `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFrames(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMessages Read the history of a session
 	//
@@ -3692,6 +3861,76 @@ func (c *Client) ReserveDelivery(ctx context.Context, sessionID SessionID, body 
 // Corresponds with GET /v1/sessions/{session_id}/file-changes (the `ListFileChanges` operationId).
 func (c *Client) ListFileChanges(ctx context.Context, sessionID SessionID, params *ListFileChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFileChangesRequest(c.Server, sessionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendFramesWithBody Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+// `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *Client) AppendFramesWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendFramesRequestWithBody(c.Server, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendFrames Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+// `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *Client) AppendFrames(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendFramesRequest(c.Server, sessionID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5649,6 +5888,53 @@ func NewListFileChangesRequest(server string, sessionID SessionID, params *ListF
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewAppendFramesRequest calls the generic AppendFrames builder with application/json body
+func NewAppendFramesRequest(server string, sessionID SessionID, body AppendFramesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAppendFramesRequestWithBody(server, sessionID, "application/json", bodyReader)
+}
+
+// NewAppendFramesRequestWithBody constructs an http.Request for the AppendFrames method, with any body, and a specified content type
+func NewAppendFramesRequestWithBody(server string, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/frames", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -8050,6 +8336,56 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{session_id}/file-changes (the `ListFileChanges` operationId).
 	ListFileChangesWithResponse(ctx context.Context, sessionID SessionID, params *ListFileChangesParams, reqEditors ...RequestEditorFn) (*ListFileChangesResponse, error)
 
+	// AppendFramesWithBodyWithResponse Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+	// `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFramesWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error)
+
+	// AppendFramesWithResponse Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+	// `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFramesWithResponse(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error)
+
 	// ListMessagesWithResponse Read the history of a session
 	//
 	// A page of the newest messages, or of those before or after a cursor, in ascending `seq`, except that `tool` messages
@@ -9748,6 +10084,63 @@ func (r ListFileChangesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListFileChangesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AppendFramesResponseDefaultHeaders the declared response headers of an HTTP default response for AppendFrames
+type AppendFramesResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type AppendFramesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FrameAppendResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *AppendFramesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AppendFramesResponse) GetJSON200() *FrameAppendResult {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AppendFramesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AppendFramesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AppendFramesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AppendFramesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AppendFramesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12531,6 +12924,68 @@ func (c *ClientWithResponses) ListFileChangesWithResponse(ctx context.Context, s
 	return ParseListFileChangesResponse(rsp)
 }
 
+// AppendFramesWithBodyWithResponse Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+// `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *ClientWithResponses) AppendFramesWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error) {
+	rsp, err := c.AppendFramesWithBody(ctx, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendFramesResponse(rsp)
+}
+
+// AppendFramesWithResponse Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
+// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
+// `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *ClientWithResponses) AppendFramesWithResponse(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error) {
+	rsp, err := c.AppendFrames(ctx, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendFramesResponse(rsp)
+}
+
 // ListMessagesWithResponse Read the history of a session
 //
 // A page of the newest messages, or of those before or after a cursor, in ascending `seq`, except that `tool` messages
@@ -14606,6 +15061,66 @@ func ParseListFileChangesResponse(rsp *http.Response) (*ListFileChangesResponse,
 	switch {
 	case true:
 		var headers ListFileChangesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAppendFramesResponse parses an HTTP response from a AppendFramesWithResponse call
+func ParseAppendFramesResponse(rsp *http.Response) (*AppendFramesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AppendFramesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FrameAppendResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers AppendFramesResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
