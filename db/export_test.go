@@ -51,6 +51,8 @@ func (s *Store) JSONText(column, member string) schema.QueryAppender {
 
 func (s *Store) SetMigrations(files fs.FS) { s.migrations = files }
 
+func (s *Store) MigrationFiles() fs.FS { return s.migrations }
+
 func (t *Tx) Batch(ctx context.Context, stmts ...Stmt) error      { return t.batch(ctx, stmts...) }
 func (t *Tx) CommitWith(ctx context.Context, stmts ...Stmt) error { return t.commitWith(ctx, stmts...) }
 func (t *Tx) Now(ctx context.Context) (time.Time, error)          { return t.now(ctx) }

@@ -95,7 +95,7 @@ func (*sqlite) hasTable(ctx context.Context, p *pool, table string) (exists bool
 }
 
 func (d *sqlite) migrator(p *pool, files fs.FS) (*goose.Provider, error) {
-	return newMigrator(goose.DialectSQLite3, p, files, goose.WithLocker(newFileLocker(d.path+"-migrate.lock")))
+	return newMigrator(goose.DialectSQLite3, p, files, goose.WithLocker(d.migrationLock()))
 }
 
 func (d *sqlite) walBytes() (int64, bool) {

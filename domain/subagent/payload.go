@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// taskKind is the kind of a frame that is the call of a subagent.
-const taskKind = "subagent_task"
+// TaskKind is the kind of a frame that is the call of a subagent.
+const TaskKind = "subagent_task"
 
 // Payload is what the sender of a frame reports of an invocation. It is telemetry of
 // somebody else's making: what is of another type than expected counts as not
@@ -29,7 +29,7 @@ type Payload struct {
 // it, is the call of a subagent (HI-6). Names of members are exact.
 func IsTask(normalized any) bool {
 	members, _ := normalized.(map[string]any)
-	return members["kind"] == taskKind
+	return members["kind"] == TaskKind
 }
 
 // PayloadOf returns what a call of a subagent reports. Without the object that says
@@ -38,7 +38,7 @@ func PayloadOf(normalized any) (p Payload, ok bool) {
 	if !IsTask(normalized) {
 		return Payload{}, false
 	}
-	m, ok := normalized.(map[string]any)[taskKind].(map[string]any)
+	m, ok := normalized.(map[string]any)[TaskKind].(map[string]any)
 	if !ok {
 		return Payload{}, false
 	}
