@@ -68,22 +68,22 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	}
 	s := &stack{
 		contract: router, store: store, metrics: metrics,
-		access:   access.NewService(store.Access(), clock),
-		plans:    plan.NewService(store.Plans(), clock, announce, nil),
+		access: access.NewService(store.Access(), clock),
+		plans:  plan.NewService(store.Plans(), clock, announce, nil),
 	}
 	sessions := session.NewService(store.Sessions(), clock, announce)
 	api := &handlers.API{
-		Access:     s.access,
-		Tasks:      task.NewService(store.Tasks(), clock, announce),
-		Sessions:   sessions,
-		Lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
-		Plans:      s.plans,
-		Prompts:    prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
-		Readiness:  store,
-		Contract:   doc,
-		Gatherer:   metrics,
-		Version:    gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
-		Bodies:     handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
+		Access:    s.access,
+		Tasks:     task.NewService(store.Tasks(), clock, announce),
+		Sessions:  sessions,
+		Lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
+		Plans:     s.plans,
+		Prompts:   prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
+		Readiness: store,
+		Contract:  doc,
+		Gatherer:  metrics,
+		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
+		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
 		History: history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools).
 			RecordingTo(subagent.NewRecorder(store.Contexts(), clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
