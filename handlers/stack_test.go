@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -25,6 +26,7 @@ import (
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
+	"gatehouse/domain/storetest"
 	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
@@ -38,8 +40,8 @@ type stack struct {
 	contract routers.Router
 	access   *access.Service
 	plans    *plan.Service
-	store    *db.Store
 	metrics  *prometheus.Registry
+	contexts *storetest.ContextModel // what was merged into the store
 	token    map[access.Scope]string // of the workspace default
 	foreign  map[access.Scope]string // of another one
 }
@@ -67,25 +69,25 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		t.Fatal(err)
 	}
 	s := &stack{
-		contract: router, store: store, metrics: metrics,
-		access:   access.NewService(store.Access(), clock),
-		plans:    plan.NewService(store.Plans(), clock, announce, nil),
+		contract: router, metrics: metrics, contexts: &storetest.ContextModel{},
+		access: access.NewService(store.Access(), clock),
+		plans:  plan.NewService(store.Plans(), clock, announce, nil),
 	}
 	sessions := session.NewService(store.Sessions(), clock, announce)
 	api := &handlers.API{
-		Access:     s.access,
-		Tasks:      task.NewService(store.Tasks(), clock, announce),
-		Sessions:   sessions,
-		Lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
-		Plans:      s.plans,
-		Prompts:    prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
-		Readiness:  store,
-		Contract:   doc,
-		Gatherer:   metrics,
-		Version:    gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
-		Bodies:     handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
+		Access:    s.access,
+		Tasks:     task.NewService(store.Tasks(), clock, announce),
+		Sessions:  sessions,
+		Lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
+		Plans:     s.plans,
+		Prompts:   prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
+		Readiness: store,
+		Contract:  doc,
+		Gatherer:  metrics,
+		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
+		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
 		History: history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools).
-			RecordingTo(subagent.NewRecorder(store.Contexts(), clock, log, frames)),
+			RecordingTo(subagent.NewRecorder(watchedContexts{store.Contexts(), s.contexts}, clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
 	}
 	s.Handler, err = handlers.New(handlers.Options{
@@ -97,6 +99,21 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	}
 	s.makeTokens(t)
 	return s
+}
+
+// watchedContexts merges into a store, and then into a model.
+type watchedContexts struct {
+	subagent.ContextStore
+
+	model *storetest.ContextModel
+}
+
+// MergeContexts implements subagent.ContextStore.
+func (w watchedContexts) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
+	if err := w.ContextStore.MergeContexts(ctx, contexts); err != nil {
+		return err
+	}
+	return w.model.MergeContexts(ctx, contexts)
 }
 
 // makeTokens makes a token of every scope in the default workspace and in another.

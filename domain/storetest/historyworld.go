@@ -10,6 +10,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/history"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
 )
@@ -48,6 +49,12 @@ func newHistoryWorld(t *testing.T, w *world) *historyWorld {
 	}
 	h.main = h.mainIn("/w")
 	return h
+}
+
+// lifecycle is the operations that cut across, on the store.
+func (w *historyWorld) lifecycle() *lifecycle.Service {
+	announce := event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
+	return lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, announce)
 }
 
 // mainIn makes a main session with a workspace.

@@ -31,6 +31,7 @@ type Store interface {
 	Prompts() prompt.Store
 	History() history.Store
 	Executions() subagent.ExecutionStore
+	Contexts() subagent.ContextStore
 	Lifecycle() lifecycle.Store
 }
 
