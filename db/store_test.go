@@ -11,6 +11,7 @@ import (
 func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
 		"access":    storetest.Access,
+		"contexts":  storetest.ContextReads,
 		"lifecycle": storetest.Lifecycle,
 		"plans":     storetest.Plans,
 		"prompts":   storetest.Prompts,

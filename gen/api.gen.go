@@ -24,6 +24,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActivationState.
+const (
+	ActivationStateActive        ActivationState = "active"
+	ActivationStateCaptureOnly   ActivationState = "capture_only"
+	ActivationStateExecutionOnly ActivationState = "execution_only"
+	ActivationStateNotActivated  ActivationState = "not_activated"
+)
+
+// Valid indicates whether the value is a known member of the ActivationState enum.
+func (e ActivationState) Valid() bool {
+	switch e {
+	case ActivationStateActive:
+		return true
+	case ActivationStateCaptureOnly:
+		return true
+	case ActivationStateExecutionOnly:
+		return true
+	case ActivationStateNotActivated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppendStatus.
 const (
 	AppendStatusCreated  AppendStatus = "created"
@@ -723,6 +747,24 @@ func (e SourceType) Valid() bool {
 	}
 }
 
+// Defines values for SubagentSource.
+const (
+	SubagentSourceBackfill SubagentSource = "backfill"
+	SubagentSourceLive     SubagentSource = "live"
+)
+
+// Valid indicates whether the value is a known member of the SubagentSource enum.
+func (e SubagentSource) Valid() bool {
+	switch e {
+	case SubagentSourceBackfill:
+		return true
+	case SubagentSourceLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnState.
 const (
 	TurnStateCancelled TurnState = "cancelled"
@@ -782,6 +824,10 @@ type AcknowledgeRequest struct {
 	// Token Of the reservation, also after its lease.
 	Token string `json:"token"`
 }
+
+// ActivationState Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+type ActivationState string
 
 // Admission defines model for Admission.
 type Admission struct {
@@ -1521,6 +1567,15 @@ type MessageType string
 // they were written.
 type Metadata = json.RawMessage
 
+// MetricSum defines model for MetricSum.
+type MetricSum struct {
+	// Reported How many invocations reported the metric.
+	Reported int64 `json:"reported"`
+
+	// Sum Exact, and of as many digits as it takes: more than 64 bits can hold, if need be. Null when nobody reported.
+	Sum nullable.Nullable[json.Number] `json:"sum"`
+}
+
 // Plan defines model for Plan.
 type Plan struct {
 	Content string `json:"content"`
@@ -1928,6 +1983,128 @@ type SessionState string
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
+// SubagentContext What is known of one invocation of a subagent: structure, not content. Null is what nobody reported. An invocation
+// is the `tool_call_id` of an `agent_execution_id` in a session.
+type SubagentContext struct {
+	// AgentExecutionID The execution that told of it; `unknown` when none was told (SC-20).
+	AgentExecutionID string                    `json:"agent_execution_id"`
+	AgentID          nullable.Nullable[string] `json:"agent_id"`
+
+	// AgentStatus What the subagent says of itself, any word. It never settles.
+	AgentStatus nullable.Nullable[string] `json:"agent_status"`
+
+	// ChildSessionID As reported, which need not be a session here.
+	ChildSessionID nullable.Nullable[string] `json:"child_session_id"`
+	Description    nullable.Nullable[string] `json:"description"`
+
+	// DurationMs Never 0.
+	DurationMs nullable.Nullable[int64] `json:"duration_ms"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IsAsync Whether it was ever reported to run in the background.
+	IsAsync bool                      `json:"is_async"`
+	Model   nullable.Nullable[string] `json:"model"`
+
+	// ObservedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	ObservedAt Time `json:"observed_at"`
+
+	// ParentToolCallID Set when a subagent spawned it.
+	ParentToolCallID nullable.Nullable[string] `json:"parent_tool_call_id"`
+
+	// SettledAt When `tool_status` was first seen to settle; null until then.
+	SettledAt nullable.Nullable[wire.Time] `json:"settled_at"`
+
+	// Source How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+	// were recorded.
+	Source       SubagentSource            `json:"source"`
+	SubagentType nullable.Nullable[string] `json:"subagent_type"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TaskSessionID The session that spawned it.
+	TaskSessionID string `json:"task_session_id"`
+
+	// ToolCallID Of the launching call, unique within its execution only.
+	ToolCallID string `json:"tool_call_id"`
+
+	// ToolStatus Of the launching call, any word; `complete`, `completed`, `success`, `error`, `failed` and `cancelled` settle,
+	// and then it stays (SC-9).
+	ToolStatus nullable.Nullable[string] `json:"tool_status"`
+
+	// ToolUseCount 0 when that was reported.
+	ToolUseCount nullable.Nullable[int64] `json:"tool_use_count"`
+
+	// TotalTokens Never 0.
+	TotalTokens nullable.Nullable[int64] `json:"total_tokens"`
+
+	// TurnID The turn that spawned it, which may be gone.
+	TurnID nullable.Nullable[string] `json:"turn_id"`
+
+	// UpdatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	UpdatedAt Time `json:"updated_at"`
+}
+
+// SubagentContextHealth The counts compare pairs of session and call, from `capture_since` on. They are null when that is, since there is
+// nothing to compare from (SC-42).
+type SubagentContextHealth struct {
+	// BackfillThrough The time of the newest message that the backfill looked at; the empty text when there was none, and null while it
+	// has not been done.
+	BackfillThrough nullable.Nullable[string] `json:"backfill_through"`
+
+	// CaptureSince From when on every invocation should be recorded; null while the backfill has not been done.
+	CaptureSince nullable.Nullable[wire.Time] `json:"capture_since"`
+
+	// Collisions Rows beyond the first of a call.
+	Collisions nullable.Nullable[int64] `json:"collisions"`
+
+	// Excess Calls that a row tells of and no message. No alarm.
+	Excess nullable.Nullable[int64] `json:"excess"`
+
+	// ExecutionSince From when on invocations of different executions are told apart; null while the schema was not seen to.
+	ExecutionSince nullable.Nullable[wire.Time] `json:"execution_since"`
+
+	// LastObservedAt Of the newest row. Null when there is none, which does not mean that all is well.
+	LastObservedAt nullable.Nullable[wire.Time] `json:"last_observed_at"`
+
+	// Shortfall Calls that a message tells of and no row. Over 0 is an alarm.
+	Shortfall nullable.Nullable[int64] `json:"shortfall"`
+
+	// State Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+	// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+	State ActivationState `json:"state"`
+}
+
+// SubagentContextList defines model for SubagentContextList.
+type SubagentContextList struct {
+	Items []SubagentContext `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
+// SubagentContextSummary defines model for SubagentContextSummary.
+type SubagentContextSummary struct {
+	DurationMs MetricSum `json:"duration_ms"`
+
+	// InFlight The others, of which some may never settle (SC-10).
+	InFlight int64 `json:"in_flight"`
+
+	// Invocations Rows, of whatever source.
+	Invocations int64 `json:"invocations"`
+
+	// Settled Those with a `settled_at`.
+	Settled      int64     `json:"settled"`
+	ToolUseCount MetricSum `json:"tool_use_count"`
+	TotalTokens  MetricSum `json:"total_tokens"`
+}
+
+// SubagentSource How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+// were recorded.
+type SubagentSource string
+
 // Task defines model for Task.
 type Task struct {
 	Archived bool `json:"archived"`
@@ -2169,6 +2346,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InTurn A UUID, lower case in answers (API-1).
+type InTurn = UUID
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2263,6 +2443,24 @@ type ListExecutionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListSubagentContextsParams defines parameters for ListSubagentContexts.
+type ListSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
+
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SummarizeSubagentContextsParams defines parameters for SummarizeSubagentContexts.
+type SummarizeSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
 }
 
 // ListTurnsParams defines parameters for ListTurns.
@@ -2459,6 +2657,9 @@ type ServerInterface interface {
 	// ListMessagesAsAdmin Read the history of any session
 	// (GET /v1/admin/sessions/{session_id}/messages)
 	ListMessagesAsAdmin(ctx echo.Context, sessionID SessionID, params ListMessagesAsAdminParams) error
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	// (GET /v1/admin/subagent-contexts/health)
+	GetSubagentContextHealth(ctx echo.Context) error
 	// GetDelivery Read a delivery
 	// (GET /v1/deliveries/{delivery_id})
 	GetDelivery(ctx echo.Context, deliveryID DeliveryID) error
@@ -2516,6 +2717,12 @@ type ServerInterface interface {
 	// StartExecution Start a run of a subagent
 	// (POST /v1/sessions/{session_id}/subagent-executions)
 	StartExecution(ctx echo.Context, sessionID SessionID) error
+	// ListSubagentContexts List the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents)
+	ListSubagentContexts(ctx echo.Context, sessionID SessionID, params ListSubagentContextsParams) error
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents/summary)
+	SummarizeSubagentContexts(ctx echo.Context, sessionID SessionID, params SummarizeSubagentContextsParams) error
 	// ListTurns List the turns of a session
 	// (GET /v1/sessions/{session_id}/turns)
 	ListTurns(ctx echo.Context, sessionID SessionID, params ListTurnsParams) error
@@ -2726,6 +2933,15 @@ func (w *ServerInterfaceWrapper) ListMessagesAsAdmin(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListMessagesAsAdmin(ctx, sessionID, params)
+	return err
+}
+
+// GetSubagentContextHealth converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSubagentContextHealth(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSubagentContextHealth(ctx)
 	return err
 }
 
@@ -3122,6 +3338,70 @@ func (w *ServerInterfaceWrapper) StartExecution(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StartExecution(ctx, sessionID)
+	return err
+}
+
+// ListSubagentContexts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSubagentContexts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSubagentContextsParams
+	// ------------- Optional query parameter "turn_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "turn_id", ctx.QueryParams(), &params.TurnID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter turn_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSubagentContexts(ctx, sessionID, params)
+	return err
+}
+
+// SummarizeSubagentContexts converts echo context to params.
+func (w *ServerInterfaceWrapper) SummarizeSubagentContexts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SummarizeSubagentContextsParams
+	// ------------- Optional query parameter "turn_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "turn_id", ctx.QueryParams(), &params.TurnID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter turn_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SummarizeSubagentContexts(ctx, sessionID, params)
 	return err
 }
 
@@ -3963,6 +4243,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.ListExecutions, options.OperationMiddlewares["listExecutions"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.StartExecution, options.OperationMiddlewares["startExecution"]...)
 	router.PATCH(options.BaseURL+"/v1/subagent-executions/:subagent_execution_id", wrapper.EndExecution, options.OperationMiddlewares["endExecution"]...)
+	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagents", wrapper.ListSubagentContexts, options.OperationMiddlewares["listSubagentContexts"]...)
+	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagents/summary", wrapper.SummarizeSubagentContexts, options.OperationMiddlewares["summarizeSubagentContexts"]...)
+	router.GET(options.BaseURL+"/v1/admin/subagent-contexts/health", wrapper.GetSubagentContextHealth, options.OperationMiddlewares["getSubagentContextHealth"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/rounds", wrapper.ListRounds, options.OperationMiddlewares["listRounds"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/file-changes", wrapper.ListFileChanges, options.OperationMiddlewares["listFileChanges"]...)
 	router.GET(options.BaseURL+"/v1/file-changes/:change_id", wrapper.GetFileChange, options.OperationMiddlewares["getFileChange"]...)
@@ -4290,6 +4573,52 @@ type ListMessagesAsAdmindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListMessagesAsAdmindefaultApplicationProblemPlusJSONResponse) VisitListMessagesAsAdminResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubagentContextHealthRequestObject struct {
+}
+
+type GetSubagentContextHealthResponseObject interface {
+	VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error
+}
+
+type GetSubagentContextHealth200JSONResponse SubagentContextHealth
+
+func (response GetSubagentContextHealth200JSONResponse) VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubagentContextHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSubagentContextHealthdefaultApplicationProblemPlusJSONResponse) VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5220,6 +5549,102 @@ type StartExecutiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response StartExecutiondefaultApplicationProblemPlusJSONResponse) VisitStartExecutionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubagentContextsRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Params    ListSubagentContextsParams
+}
+
+type ListSubagentContextsResponseObject interface {
+	VisitListSubagentContextsResponse(w http.ResponseWriter) error
+}
+
+type ListSubagentContexts200JSONResponse SubagentContextList
+
+func (response ListSubagentContexts200JSONResponse) VisitListSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubagentContextsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSubagentContextsdefaultApplicationProblemPlusJSONResponse) VisitListSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SummarizeSubagentContextsRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Params    SummarizeSubagentContextsParams
+}
+
+type SummarizeSubagentContextsResponseObject interface {
+	VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error
+}
+
+type SummarizeSubagentContexts200JSONResponse SubagentContextSummary
+
+func (response SummarizeSubagentContexts200JSONResponse) VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SummarizeSubagentContextsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SummarizeSubagentContextsdefaultApplicationProblemPlusJSONResponse) VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7032,6 +7457,9 @@ type StrictServerInterface interface {
 	// ListMessagesAsAdmin Read the history of any session
 	// (GET /v1/admin/sessions/{session_id}/messages)
 	ListMessagesAsAdmin(ctx context.Context, request ListMessagesAsAdminRequestObject) (ListMessagesAsAdminResponseObject, error)
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	// (GET /v1/admin/subagent-contexts/health)
+	GetSubagentContextHealth(ctx context.Context, request GetSubagentContextHealthRequestObject) (GetSubagentContextHealthResponseObject, error)
 	// GetDelivery Read a delivery
 	// (GET /v1/deliveries/{delivery_id})
 	GetDelivery(ctx context.Context, request GetDeliveryRequestObject) (GetDeliveryResponseObject, error)
@@ -7089,6 +7517,12 @@ type StrictServerInterface interface {
 	// StartExecution Start a run of a subagent
 	// (POST /v1/sessions/{session_id}/subagent-executions)
 	StartExecution(ctx context.Context, request StartExecutionRequestObject) (StartExecutionResponseObject, error)
+	// ListSubagentContexts List the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents)
+	ListSubagentContexts(ctx context.Context, request ListSubagentContextsRequestObject) (ListSubagentContextsResponseObject, error)
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents/summary)
+	SummarizeSubagentContexts(ctx context.Context, request SummarizeSubagentContextsRequestObject) (SummarizeSubagentContextsResponseObject, error)
 	// ListTurns List the turns of a session
 	// (GET /v1/sessions/{session_id}/turns)
 	ListTurns(ctx context.Context, request ListTurnsRequestObject) (ListTurnsResponseObject, error)
@@ -7360,6 +7794,29 @@ func (sh *strictHandler) ListMessagesAsAdmin(ctx echo.Context, sessionID Session
 		return err
 	} else if validResponse, ok := response.(ListMessagesAsAdminResponseObject); ok {
 		return validResponse.VisitListMessagesAsAdminResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSubagentContextHealth operation middleware
+func (sh *strictHandler) GetSubagentContextHealth(ctx echo.Context) error {
+	var request GetSubagentContextHealthRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSubagentContextHealth(ctx.Request().Context(), request.(GetSubagentContextHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSubagentContextHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSubagentContextHealthResponseObject); ok {
+		return validResponse.VisitGetSubagentContextHealthResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -8070,6 +8527,58 @@ func (sh *strictHandler) StartExecution(ctx echo.Context, sessionID SessionID) e
 		return err
 	} else if validResponse, ok := response.(StartExecutionResponseObject); ok {
 		return validResponse.VisitStartExecutionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSubagentContexts operation middleware
+func (sh *strictHandler) ListSubagentContexts(ctx echo.Context, sessionID SessionID, params ListSubagentContextsParams) error {
+	var request ListSubagentContextsRequestObject
+
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSubagentContexts(ctx.Request().Context(), request.(ListSubagentContextsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSubagentContexts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSubagentContextsResponseObject); ok {
+		return validResponse.VisitListSubagentContextsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SummarizeSubagentContexts operation middleware
+func (sh *strictHandler) SummarizeSubagentContexts(ctx echo.Context, sessionID SessionID, params SummarizeSubagentContextsParams) error {
+	var request SummarizeSubagentContextsRequestObject
+
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SummarizeSubagentContexts(ctx.Request().Context(), request.(SummarizeSubagentContextsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SummarizeSubagentContexts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SummarizeSubagentContextsResponseObject); ok {
+		return validResponse.VisitSummarizeSubagentContextsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9237,315 +9746,350 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39chs3ti/6KijdUxVr79an7SSW6tYpje1MvHcSu2x5cs8e5qpBNihi1ASYBmhaSfkBznucJ9tPcgtr",
-	"LaDRTTTZpETZnjv/JDLZbHwtrO/1W3/ujfR0ppVQ1uyd/bk3EbwQFfz58pJfu/8XwowqObNSq72zvXeW",
-	"q8Kwsa6YnUjDjOVWnDOr2VAwI5RlQz66YdwwadmITwV7dPHm1cG3+4d72V4lfp/LShR7Z7aai2zPjCZi",
-	"yt0g9nYm9s72jK2kut779Cnbe1WI6UxboezBWzEr+a372dJs+K1hdsItsxPBuDILUbFKzAS3hnHFBK9K",
-	"KSrGi6k0RmrFHl28OPhuzWSEmk/3zv7uPv4t81Mbal0KrmBuP+kRxxm0J3Q5EWzG7YTpMVu4eS24YaNK",
-	"cCsK3InvN96Jt8JWtwcXYyuq5QF/lXbCnpw+Y1wV7Onx44wZMdLuiKxmCy6tG61++1hXU273zvakst8+",
-	"2Qurk8qKa1HBeL/++uvBxdxOhLJyxK3oGvT4JGMTvXAD8ehxXObp6X5z5OV1/T8Hb8Xvc2HswasivZOy",
-	"cPsIdFbhoxkc9IiXpai+MUwvFFtMhHLENuEF4+wDL92vFE3jyYa7/Snbm/GKT4WlW3DhKed5KYWyr16k",
-	"ZxpmhFPmqiY5NwHpnnN0sZftKT51Q47gfVey2JAaOujgtSpvkeIm3DDOroHmKpYb8XsepvD7XFS39Rw4",
-	"vGtT+viLGOtKrJ+CmcKmrJ7CEF+26RyeT7i6FqnTeIUHwMayFGwEj3WdAHy5+Qk819NpByn4wUf4SNfA",
-	"+O0WI88roxOHnyvx0V6N4Nscr4xjQ9eC4fbiXfhu/5BdsCGH65ExXcE1AWrVdiIqVkp3waRhT05Pu84L",
-	"B1lzs1+IUn4Q1e2qLSromY498l9vvkkv5HhsEjxrImCReOrGHZFgC8fI7ETIilnx0Z6zXKpSKpEjV+FD",
-	"kGiPfnx1cIqcJLUlBQwYT+p/VGK8d7b3fx3VwvUIvzVHML2fdSFgsi8/itHczXDVVpn5kF+7iQj/dMem",
-	"+QevwoObb9+r8c/cjiZpNpc7paCmsJIrlL5OyhkhVMakMlZwmHguPs7EyIri6oOoHCfMY10Apo/qRr2A",
-	"V+MDHH3dHH/RSnTM80LRNM+DaDBWlqVTVVRhslhVkIY9Pn7SZ1puwF5z+0lOpU2cpRVTw2aiwnvpL2QH",
-	"SZXwknigQoz5vLR7Z0+Ps70p/yinTkc5PXb/kgr/dZJklT8LY/hqXjnFRzqoir7dnJRo5I4doW/rTWkS",
-	"T6XnqjB5/x3aaFPelFz9DalyeWb0Be6NI/IM+NVITnnJ1Hw6FFXHVhGhb6rgwVKX54GfR/vzFClaCQms",
-	"DBQjpSuWw27kjpyv5QehujYN9zS9a0/Xb9o7AQrNSlYlVuk89O3mlHTJzc2qYS03Nx1juq+2GFDfiJUL",
-	"te6BjCmNpgf8k0lrRDnumoh7ZIuZzKvVE5lXXdvtvtp0wE/uYTPTygigyDeVHpZi6v4caeXMMfcnn81K",
-	"iTbQ0Qyf+Pd/GLxL/cSgfy+M2GLgbMxlOa9qFZ7lI10IoG9j+bAUYO0YZ/wtJnI0ceuPLNeWwZSaBj19",
-	"FD/aYfqs+vnS8wmzZtXvG89+gr2gDQLbY3Sj9KIUxbWgx2Dvi0K6neLlm0rPRGWlO6kxL43I9mbRR45i",
-	"LJdlShfi1m2me73TcvTcMmnPwaqfCT0rQRS0SCPb03PrtKa1Gg6pbq/p8U8Z0n7CYkA9ohJGVB+AmjLG",
-	"S6MZGCbuOrFScJOazaeYqP9OA9RTrO12PfyHGFk3iWDKuYm0Nwqn3Hdp7nUkFuFIyvL1eO/s76t/TAJv",
-	"79NvWUK1shVX+Bmr9CJjal6WyO4drxcMWL0za7m6ZVNdCVAe3FPuQviLvbToqtN34hViieqbs1etFUVt",
-	"MnhHSdsBgjsvjNPsIo7eex/ev3/1omMT6HWRkc8cLysy0sfJUHH7cE2cd1bp6cweumkZxWdmom3/qZAp",
-	"Z975X6anRQabYdy4MW8Zr0Sg0dZRgSwCC1hpUB56HFOLmAM11kQWLS460ySVz2ZCFe8st/MVVlDQ+YCu",
-	"xMJZg0AF8OuICn58dfAMqICcYnvkzEpPo+YVF/Sin+tb0rxyslh32ZBOsj0jfu/lFsj2TFj1qvc2dqi9",
-	"9yAu3YjhbclNtlZMZ/ZeGclV/x3xgr3X42uJC1UE/84Vy91OCPXm/X25fGqG6A+6hI+DA3fv+duXF5cv",
-	"X+xlez+/fvHqh1fw54uXP73ED9++/OXi55cvkvTb7e67UEwWMYcaTbQR58CUHLMyMz4SoLQDJ6j56Ixb",
-	"Kyr3iv/37xcH/8UP/jg+eHZ4dXbw258n2cnp95/+R0roEotaJjWuRhNdXY0rPe15PegXVvd8fqiL24SO",
-	"mHkecMXtOhK8lKgA9KdtxzKvNmEOJfoYrPhok5Odz4oNJ/uhyzD8odJTdpKxfz+B8xUFutf7OCyXeIxf",
-	"J21zeyVZ43zjs8siKzM6iMZCk1cECek5/GTDO9yiteauvCykdYqjNvA6xi1GPECdO3aSxakrvTaqRaPN",
-	"cf5KLm074Yrl0ZTynu/29Lws4MdCFEM+ujl3k59qY9m3T9h/yr+ggTcsubpJasQPR9bLc57y6kYU5IQD",
-	"5+UJG95aZ4uy06ffuumv56h3I8UVZPai4uP1kqJt+BXuVwyiBxgfYTdiZkHJ+se8uHZ6yS1Z2ezRm+cH",
-	"J4/3z90RTaS6ZhQlcksD+9Apym4B7gvLb9At8sXwUKSFpY/X8bNP3Vv+ajrT1cYmottxVMismK7VnRqn",
-	"+wk8ka/wdyfHx2FqvKr47cZU3yLNmippjr+tW/pbYcBF2paUFXzef5GwOnrZp+VFxWbGZsZFa4V+XtEr",
-	"V6yxw40Ksdjch5TAEXglPo6EKESRo7MbPqwd9VNh4fKcNvT6jqs/0nPl/m+15WVaU8Kh33hv/AbEl2bI",
-	"Fxux4HaQoee9vB/KXBqcLvyKY3zrBtuQLTp7xXE4OmUmFSQ3fOQjy2jkZd7WX9is2rk1LuElWeLftWIH",
-	"6guxfPRl2V6s8dGm0byq3OLRIS8V01UhKogV1GoQUrxiuSzy5S3xr9yU3aW4wIYCvRIf5Aql8jgolW6O",
-	"6IjBSCXKuf2eKo73dm9D1rWnvCbwMO2s3rz00Spb8dEK6YOOjyVT6vVMqIs3r1ihR3MfMm++Pdv7eHCt",
-	"D+jDfxitDt/yRXCmZXuo0RaX3s5snfnGtor4OJOVMPSL5ox/Ca4eaVmhhQHuhL9oHJFTxQ+se2On92cb",
-	"NbLkQ5Fw6L6czuxtwluY5JiV+KBvwo4sry/z4Q33lqGuFLvWuth+dWakZ2udxu/goW5X8WUryJIxM9EL",
-	"xbQapVe50NUNmOLbXgf0ipBfGdfQeqs/jpYdFtFPY7NT9+ZF5C9qqabW8tFkM3bl33YRfpviXHXm0bpU",
-	"pvMlL/SC14S19uCjgFFqGKWVHPGSPLgZOVcZpjpcC2uYtMmj3fxKrwyEgBtqrhTkCRaicAaU+4xiCbF/",
-	"l0yNw/u91DdSFX2P9j/ds0tOw3augUmHE+bKyrLmEHSO4VbP50DUq1fWZMf1cqe6QM60dmOiMFI/L/1S",
-	"QGnJSY8BLQpk1FGzAhJ8aPHo0e51dCD/vEpdiVQ6USMsAKmuVSWFAXffCYrrTTQMpxV2KRluZyNLMIrD",
-	"eJdLRx5qyUeCcVunIqI5oFV5S8rToxc/ORu6p3Kxs2APt6wSvCxvIaojKZpjVwRg26TxzlL0dSMFqOFJ",
-	"T8ibeQXihnH0fzNjeWVFsURQ93ODvlBHJXCnLNIOG1kccRornlhElrUIiEnZ84qsIeNSt64jRFGzkMDZ",
-	"t3WKJiTm1pGq5c1bNeJ/EtNvHtyPehHlRmICPeTWx6Z6IStUjH+fizmE4kZ6OpSqIxTnR/xJmtTqPJfa",
-	"SMNIMasoCbUje7CVoep+AJlNpGdQ4LfkxvZg0+3thuk3Z7Fq/1/XUighS7jXCAyXBRsKOAg9Jo3EH4SZ",
-	"j9DR4u4WlyX8MVeQVrHyKN7ZdF49SObo/DFlMR6SrGPQLI2oPsCQxJ/w70j81Tflys8qohWK4xMFcTUS",
-	"Ja6gkGbEq6KLnOR4/DOJpBTxktkqDfpuH/3oEx39Et79cvHm3Y+vL/eyvTcXl89/3Mv23v/y7v2bN6/f",
-	"XnZE4+qk2Si6h6m67si1EumfoSOPmxSPRMdZJf4BHpw8Y4vJbcMhVnJ1c0VuMZ9uKBUUGHjvmP8neoWj",
-	"D2SxakJpN6VcUwUhavc41dZkTNSGH5VArDD7/D708H3Co70j6vCjlQH17lB6/Nv0XaxvH8cdOKfcC7cl",
-	"Y1kZy+xC1yGDKb9lY11dC9u6rnXqAi8rwYvbq5m7RAr9nGpcyhGabEgSyRN8iZkDndQPOoOu0D9HSdgM",
-	"MiEaM9HTWSlsk3HUVzA5sH9bqvACDJhWsrhPxWTOHJj6ZFteCWYn2ojgVpvIEvVkloN+c+VlrhG/52ww",
-	"Pz5+PMIaDvbf//v/DFQuVNF8BvLj9w8Hajm+AtnolsLy6w1GN5dWTlEfLa41o063jSyFuybVXBmof0Ay",
-	"4mxUcTOBZXTowh0zj3RjOOJVLqNo7IdwFM145bZ+lZkIQUSfBWTR2TNXzvxtmIv4lducb/fvT9ml+W1+",
-	"1vRDq3V5NeJlmVwa7PnYnTArxTUf3WJF2I+vDp7u97IAl27C5mNsQURkX2xgAfTjz4F3eB69uZ2kdXkv",
-	"2RVJJ1vteF6iivSBp+g7wT6ymAHRIsKepQ55mZU0DiW65msti7Dn2yVcNBhnOj729PgYAv4m7STbkpfe",
-	"kcXc2xX2rkh0DxTC3TErinN24gyipyenK9buqXX5jfQecDtoXfq3rdjJduwvSY0JyoM5rCSM+7DHaq3g",
-	"qzXIwhK2iSD35H9eaWvPcYVe2uaZXcZarOehuXbOHNkO55blzoiU6joHtWssFS9jLZC+RZtsU33wBynK",
-	"IqrO2CCg7PRFTJlZVNr91yl/3JdYU/32fip8mrL63kFFRgaiUHzkbiHOrMJNzjOWk+np/nSrcP+vnIkI",
-	"H2h9VWp1nSfv8ditcXnE/3j3+hc2005wVsgehuJaKkNa7JGz2dzLj6D8Cf6acTvJncqXU+1FesAop395",
-	"y5ylINQIq0b13DpVm0K1zhxczztwORnuYz1Yivp+kKXAnNb0XMjI1mNQOsbSHQCkTXmFrhIz7cQWmUAt",
-	"6eL03qvO8Axaxt5Mz3spTOgMvd93UoG2l4Ir3eh1/u92ASI5HgdH+7ryXazepR9pJIHuVHuo0qN601Lw",
-	"D8KATxky0xwVRdXFyx5+GGKu+AcuYa+uqpXejMiPkt9zkKqUSpgrCJCtCosr7W4fVBaZLbVgHMlJarvz",
-	"sZrKy51DGv72UUgjXMHMS1ij59VI1GWSn7I9XRZXULe3rOiZ8I6MeBulrPc7XF0VTuSkA4QYHZIUfqGJ",
-	"Z2wM2Sg9A0KzdAU20iL49vpNFN5zZau5GnE680Swa90eJTm6+9XVjUikmf3i1ldKIwq4gt/vJ3+PB3a1",
-	"oSODftUow+82IG0dDENMk/szs2kim5sB9MM+vPcdPOp5b1ur31BpLNpBH0/EmS9uDScaXZ2mrIjZ+ZJk",
-	"ylrSz1PxMhV2c98W628yxzYDa21J6kya250iujRJNSTdajXildo46zClYwAXGmo7YUYWwoATzakdcyXH",
-	"UhQM9tD7/NkFmhFTMR1CZtucaugQVyPpMGxrJlsoHrvTK1bKwIgTnbO5Yys+b+aWjbiCLFaBmyCKJIMN",
-	"uZbH9yAmH3o63WLs14bkykKJxRNfotBPPvQ62k4hUWcWNcRyXTLxpKNgYpmjdXhjVngklnwISywreXkr",
-	"PhVbmHbig1smoRToErwoy/UTZwjVJDGDkRuGLxqKgvn8IKvLAjUEqNObl9arMeMKok/4y4HijEAA/Pdk",
-	"Sh4yTEx0uq6Bmgx3gAapbjUj6DQkLgL1/NyTelZL4ctJCJ7UNDKr9EgYU9NqfbrsAuacYUo6mJTewD2D",
-	"DYG/e01s7A/YOwQCpTWEBjoak04AhTrMH2n7g3LbwIsmTeaPcqGrImRVY5j7jHHFkPK8NyC/karIz6GK",
-	"BquukY1jCOlGzOwh+4GUF/foQOUBfshyc5NjrhG+s/3VlN+yiaMuKJgG6sij2TuTHbMC3V/1b8l7gF6b",
-	"PBuoHL+Q4GeArBL3R9sbBx4HoF+I27p/6rmdze2VE2pUJEGszE1kXoGH8GqKY0DpwxVkghryWZRXc+Nk",
-	"zly5tznCdq8gZdWwXJorbm7VCGbDldMbiqt4zEPWpOMBqLh6iCH9ZBzp7Q/P2ePHj5+d46ZJDIlWYiTk",
-	"zMZ4VT1Z6sY+WDBknSoAJeMGWKhKXZE+41d8kR4PuVcjFxRAuBy3drT4H+9e/xLLEOACjUhIO8f8Fig+",
-	"mmjs7V07UStt2dcJv/5lm4mSzOlVv8/R4+SLPiIIsPXjdaW3XVCgehwbH5v7eJGD/ZZM2edWTPTciAOU",
-	"PAe81Cq8dk1KP4g+rNPf0CEMM+rvP0cZ2yhke0rwUb6ure1XT22B6RbguIr7Kk2DV3aVpnWUl3VOrTMF",
-	"yhfU5GdMWjblhQAy8d4NyIMywBkOWU5xMHwWdZqi4VRwzyj6Ap8C5B5ftqnEImO6GqgFJ5WDEiuj5Jwz",
-	"n9wLeEtQywk6w3JmB80G8rBozHUpHbSnHX61yS3jqO/ABPybDlk+5aXTmWF6SntRR1cqCEsnG25nwuk6",
-	"+gPuBWgIV/DO/Izl+AdyVQD2GijHsA4j7zjIZ1lkxPptKZj3GwDb88/y6hpeSdqTEz+1ioD+74ov8kOW",
-	"q3mZn7H3/358fHyM9WQDJd2YIcNJ4uwimYRz1EH2uPFvBa8MRtGePXv2DNZnrK4cD3HTJrw0NhS3msRk",
-	"5c1KPlDfPjkYSsvGpeYWISnHUC2ORd4nx8eZm18hr6WFRTp+prS9Guu5cvtuQ5ouweM0Odo35nCgcu9P",
-	"8Dk+sJ1ep0GSnpDAkYUPKLh9N74UAEkdDZmalp1aoctSFFdDPrrB2QxUdEuC9rXgBtUEYx3pG90k30BJ",
-	"dfogkgfqgUAD/k93xMin43Q0zB+pt95ny4a9itwqcapTPf1VV6MjX00V4mMnsAdemWA9EHrvRu7Fvskr",
-	"0U7HFSvhqt6bN60nAFaDufbOvIvZUI16k9jbmrOuXW1fR3jbCwcn23LEYTbEKoCtHwUv0fzuCtJ6gtcp",
-	"cusfm/1ROjpPFE1NuLmaJsGJ62gMGbfAZYg8MaGaIB89dm46IFNyY6+6zyZwnoyRZ6ZOvZNqVM6LjhPq",
-	"pP7+ugHtSqRGJRMChh3wzZAQgF82EwJ0WRAC5XkXKtm2+U4buqXbFBJ7UMN2ZTUVNFccHd4Kovq5KwR8",
-	"wSq9ILdKXVzlEYRjvGnIzy2hkOxwlWPjHgrb3KhXNGo6zqMXig2h3kcqXlJ5dCMDNJgUdQJg0O8MwGuw",
-	"qajIeTTjdtK7uCmKYieosX8wYiosL7hdCyr5s3/uE4g2sf55OOu37lFHjlxJ2+VMQfZBChNqghBCAw9Z",
-	"o1Ax4hZJRoHFOVCYE5iFEh+gc8HciKJdpbVVdVavpL6JVDeO9Pp4VjeM60Q/6M/BLrUun/OyTFFLZMre",
-	"jzDv4/4nAvH+//tIdmyGfUCmAqnShOKSqXA+jc1ciifVZVHhnsS03F0Q1WIfKaYIoCOm2wbvhbWx7KKm",
-	"L+EOQGnFctk/4Ec7rrMqFQbKCOfB7ezmxZGTOVlOUauN81+wkcFywsrGSS+9X7R1RKoz/BPpO5C/V+9N",
-	"UEy6mNZXnwsTbXs7IWZp5/8501r6B+NAAYAuOcYG4Z7yFlvJy/L2aq7MfIYBtFXoou4H6CeKgo2A2JA+",
-	"245Mkugk63SSPukj/V+TyDBZmUTSkWLRX8ghV8OkibU+vCjZIZ3oEJIM4pSH9HFtmLXg1/VbD858H6nM",
-	"S9z+q81obpzwsjW8uZ62YRJOG9eHEkjqcdOT3sTu2bVd8y/b4F+2wb9sg89oG6xgEVvF5Tb2Zvm2NepO",
-	"0bkw7Nr1dHm5+zr8Ah58zyu5aeSvDajeN/q3xutVb/Nm59kvP+c8LlCvsxN24Pja0B/VJquT4xR86Rcn",
-	"hWKuvCYtasPcgyjVQ4ZycTLVzHk6yeO+2Xrrlq/g8velNTV4ePsCuT1fcWW2KVfrn9WWKE3anMJ6kgvp",
-	"xpWYarTI+6nGXRvzlujaB3vmBnqpcWOksZzQZLES99ZYMU1GHuOTid5V98OIc+WUtnIkOt5Tb9sGwJRs",
-	"XAkRhfSbsOCMmwi/DjOSCjGzE3by7SHL//xE/QOB+XkFzm0ogjFgSLxOpIMcSkjMXQDGXuUMNMpw2AQL",
-	"M/r2wNzI2YGe4XIPqFgOF0vtzxJQmZ9Jhd+wFn13OFk+e4U2YmvIrLqgvVbYtsOncgf1NoKO3eWBbYho",
-	"uwnecieAcrQrYafW1DTEW+LExfK2gIBKFKrKP+pcgQ1OeJu9vMPmRFDSsI6NNuQ+HDFLG/zVOmLcSt7x",
-	"D+K+pPTPvLop9CJKej3plNcpXPLlbaIvm11UAfL5WV9URl3NJlyJYg1gpQffZguI/VL3CMzFAp1PFNKS",
-	"DlDADL7bFsVyZVOA1lH6vU4eXyWnvLqltpPPJ1qONj3KpuOjLeS96UY06tg2kedYV8uJDXdwKXRnLqQX",
-	"vk1Z/9sfnrNnT55+F4oxQvvEyzghEczUnDKyrmSRN1shs5EuRNTmrJSQ6T3WVSKONrLzVH3pyp4EkAdH",
-	"6f1XddZiRvUoli30HJJA+zLnHpEq2tDnPljVAQfcqPKHK0k9JrllVrNCIxtbYOoLhDYO2S+g3a3FAkDv",
-	"u3D/uAIgANO1bwGutU5YzBo5pc0iGwJIgZdH3abCve1wbtW8XFSVrjpnAwmGWA+ByBR5xgSAE3oyg/zC",
-	"GDWipy0e4VckZlX6dhc9+A62xvgUNUZOrwXQDq/G8xLLRLaiT8N4WepF7zSuGana/WrLQTFP4BvD9BEg",
-	"NSSfhhbcCAgozcr0rLWdImfIba9WsUyaR+vJ1pTwW89c++WM3Q1LrDWfgBzcb89JvhBCTNfed65ZWuhK",
-	"a8U2278pPOP7Ovxdp4rWvLxDyeDlHDTfPO43m46l3iPGM26cf2EUuCdCiUEQdnl06RmEY8Px5R+iF9dw",
-	"E5+rsVTSTJz+hOVXhg6c9+5ztpNepTGboKdblzPVybSDbvs2L+0uvXK09+Pl5RtfpJDuWJKur7okTYRJ",
-	"hQWLaYdjEiAtn1fqLNQfnZGcOkMoS/dS+EvkPRpOEnAczDFCjguo0wTlE93AFfrc8yR+0iVWcQxLWjBE",
-	"WqkDdubVr+FttIlLZQNXND6UAPCoH3WBxDiURQFtLOJygLqVRfwpdilvfMLNTeMDf58aD7WLDYAI4w98",
-	"J5nGh14Ex58JZavbxiceDrnxYa0lNT4NON7J0ofGOKEsOP40iiu03mAnuoCPSP5Hxx4XZkQZF1dTUUju",
-	"UzUm2oBtNjeiaKGdh1saPq//mZY7cJZXrS+js4l4XfSpD0s3ti8qB6k5XfhHPR7+G1ya4ZQiDOr62Jwh",
-	"GQZWbs8W8SDQ0fuq1ECu4WhjCOvGecdfACnyajSRAffan/ao5BILaOpzrfHV4IfRHMJu1h8BBUf/TlTL",
-	"1G+OPqyvUfThktIc0XpT3USbqqFqOsLiVuCD8AQ4bxUvr0BVx1seH6/VlZsqHFzKCf4GRtgOiLLeYpky",
-	"WXwg4eS4t+bfDNAs9aXpjycZevSu6jVzEXtq+sYjg/NmSS/pr41sF7IJbVS2wfzctG+J1c7cJfRnaTMm",
-	"+GgSWirdt+en1c6kDdFxE1V8W9Q+zhnQZMdxtRrSy0osMcR0JiAV9Tmm8I1p2ytgQj/Z7zl025u1RMIp",
-	"deAtKo2dCKWI/e/0AFX3bsFDWng/ITc36JUBc9UDwAvHKESB5wg0C8v5fv+ccSzbdKqd0/a4YaVW1wOF",
-	"xiOGqApZ1GgGmDWsRN3uTBZRbSZQSQrBJ+o/QA7z7bCud9cAK4iUO80vwHPe7S29m3GlEyeomcPd5qCV",
-	"mU/XepCbrAMyuQNx+lcAuZ3eV/ujjRqInbeaIbhbMqvmqgMY7utoIhZacdzpgP/ViuyrbUXW6t9yJzKg",
-	"3jF3e8e/WqOls/nAEhRtxPV7bJLmhQFTfOp42qe6f8+dTtTbcHd6yb9aw/2rNdxX3Bqu4wJ3qUYNVtq8",
-	"QS3tMlvSh5MsvanINS92S9Ns6QRp+wJ8LOTq39Dgr1YA4WArmGv5QSg25KObczBAZkLPStGREJps5vva",
-	"BzDdvnGPZrXGFQuvSi83vGY59aWIGuz2bWyHHqpmG+h+LA1v3xJL+4+AvQhsvNSjm9DSi1s+5EawR6/f",
-	"QPeh7l17U0F6ZmvnzlFoAZJFKK5cv51hX+oex0vL7t7sLWkLRzBipFXKl/T4uG1uh3juY0r7X9WLfnmu",
-	"uiwdmW432XGlp+nE/8vQd6yB932thVkNpLq+h34Y9LeV60mXKnTWlv6oF2zK1W2NRbLon/x2D4gnZyyA",
-	"Jm0ja+qaxJWlDG/BVb+0K6shMn5uIFvUNmSrXde9VTAC3fjt3HD3+zz+z4zSb/pQNrRBNH2jsH0USaCr",
-	"oEV6NNJVkwk9+CJoFRk1Meo5u7kR1VXUkqSfDAoFQus7FOiZUAAEEGW9gYcRGi6iElt3WewRC15qeOKJ",
-	"PSLk1roayD315tYq4+oq5bUIFnB66bTYGC1q2YLcLGkWmc8Xj7nUkUjbgZjUuZ8dLTDrfke+rQE4kStI",
-	"EMPulLFhJw21nISfADgh/X5dl6RUkOvdSCe7pbFSfBDlOfrEJ7osDJn6wngSl77p0XGjUS0VrqBbj2Km",
-	"6b6+7+p4w50aYPK51VfVXHUXGZPh4cMEklp6TrgqRMH0vCNAssvyDalGvFK8E2H7grAWtRKUfYr5g06J",
-	"teBneZbuvdHHGUk7732R3coKdjClOwZkGXqeeL0FSMLrLOfsuO+lSzVGSXS37GwfOeVSxRi89+MzwHh9",
-	"FRWPNCfQqHnxGwM/Qt/Xyf59CtF2bHRTZ0w6S+hl7fFfOqZ7cKLUsX0PDbJFN5PaO0LuklSTy2afSko3",
-	"ag1fi8TAJpYuX0POtihgs8ojn3X/ebpX3m/EosUktu49uwkW+NKSlompqyQz3YiiRVuw7hUH95+0L8nm",
-	"9l4MS+NY0HnNE+1Cswn/IBDCh4zEOt9MqkhJc3/KQgCk/yqpeB81SV7AfrWlSLSAbYqGd6YUbMe4t78D",
-	"n7r3pUOhpB6bgV59g82aXieVEOnumjUmuNcxSZfDv2SBPJZLCyUZurqSaja323XjjOB3VqBikayVZrnl",
-	"V7tn/DeNTM+fL179spftvXv/l4u/vvzlMjmFS3cNlxVQny2XtHEo0TGpMHn9QE+psKWpKbhb7yY9FKVe",
-	"gAb98m8HvXWGbaLv0eTupAds0Ki4R0nEL7uubggX7l4Vmi0hd2UzcxgVHFJX4n3J9qI0zcQ2NkhvM8XE",
-	"0flWWslKCrpoFPj3zRO8s+qwtv30PZwZDt21lfchnYH1fLWi2c1+K7m8krVuQG3p0NmWBJMSsnD9OxsK",
-	"Zez95fOMTeWo0hSbyVj+Xzn6RFosPc4KWBZBPnDVqqfemNk3Y29dDFdaVmiBTUHwF51Tvc9GuHyYytDd",
-	"SARV4oO+6ejzROujAIQ07FrrYvuFGe8WW6nkwUP3JiBwzCVBgTvX4vbRUTf2JXlTHX1txfubBNWHBDuO",
-	"eUnPXRsDf+ADwOE6d+9e2D1c86+X33vIqU3Z/fV8mg78XIqPdqknWSeTaQVRZ/z3uSAI5HFPoC3Fp1v7",
-	"Icx86rSxhEaZusoKu9DUi0/u6LxKsH2Aq+vB4nyMddeMe4smyJjUtQHX6GVSu+0ie3o9CiS5/KKpZPXO",
-	"dh3GVjxyA4aTHPReWIujpK+Xs8yrrTw8vajmZQhCJxrliM75rPGsQCKjd6vwsmTDua3jcGnPSioi19tT",
-	"AjSUiNK5zzNW6oWo2IgbgU3JAH4wqYiSTd3Phl4um+9o9OYdTQRabvmNYEZPBbWq04t4H4ZzcxvlAtbe",
-	"NzcvUU2pb7kvoUztxt/qNM2WzsxnfChLmTRefcmBNAyysdyOKVbouMsaJihVmAq4GSAIuny6E7tlSHAf",
-	"zmVpoalX1uiE26EIOUJejYekxEIYy6bympoVSLsic2TZrxS9fPWVjoHHYLVL88uaZ5C6X796Ze0+bJ7+",
-	"YslL//7iew2CWFjHVnIjrYw0DVXfyXR9XEPxju5iYZL3IWfqk/tKhQ3oM6N5Je3tO7cmQr4TvBJVst2r",
-	"09ndfP/qcRHqlAeCMHIMl71/+9Ohvwvg0cA3hvEn1s72Pn2CsP9YL49Uvx6FChsKuxBCkYUE1YUjDdEK",
-	"zPSB1p43QszQKT4Wohjy0Y1/flFJK9yGcoU/+MZAaWgGpRvWDBRWfxlmNGaVYHIB5WuzSvDRRJjwcyY+",
-	"8pEtb6F+EYsd68ErMdIVZKosfE0XTtIXRcpqoEKOEpZLFnqhfLHXWJYeOsunOw7UQF06Rl3oEWjQ3vs/",
-	"0spWfGTPKRYAbNwNA623IHUepO+1UKLiAMFV6SmT9pC9KoSyciydaDTz0YRxw+AsoTSEVfNSmIHyCcbC",
-	"yGsF8zhg//ZvP+hq+m//RhI1w5/tnwGGqSOA3Ch+I66cAM4z9v7yh4PvD5njUBhR8i4j9+j7y+dYkxo7",
-	"jhA86b/yQ/ZaCXjrQDECoJkBij01gvR2zvfOWKK0kEK4m1r5OtzHp/Adom2F/D4ObfuuIVf/nA21ncBH",
-	"Rlgr1bXZP3QDXjDIObRRh3tEaZ1ww4r5rAR0DA+olTFbcVk6miRmRX01cQMc75pxdz2ZmVeVvuZWGCfu",
-	"Qh9sN2QhxAw63HDFvn3ivntyfBw1ifUYHfk5JML4qS1EWR7gE6B6LSqtruHXp6cp8C3ccqBxN6rH4HJH",
-	"hzhe+SF7j1K40YOWJDP7fQ7QXbziU2E9CC0QEb3KHLJXvhW6+w7uC9PIIOy3T2h/w7qYLJBzzLideOJ+",
-	"cvzEdwm+kcrdAkd72EzKU9/jfXg/7Lh7mPYa8m+M/CAyLGAuAgIMQ5VVFREoSv7Xl5fs6MPJEYAluMX/",
-	"Qm2FpXETDU1h3BUdu8vjW94aRlgc8H53Gg2O44YJXRyGt+z9v//www8vwrPEAeBZWt0PCNkS1vdkP1yZ",
-	"GJXP+Ab7hPmSj3Qh8kP2EtgW9UbyJXNNwKYsqgL7BpbnTtS7QqfO8HC/+fvFwX/xgz+OD54dXh389udJ",
-	"dnL6/aecZgn9b/wUn+5DY2EMcBC5UIvakLB9Dr2CyzzesbkqhTERJp0vK3crCodt6rP+DvciAkLGh1Df",
-	"CI99v+834PT4hBr2/KRHcAHo3tDmRXXRxPU/uvFqFEPjOCGVGAU74vT42O0ayCDq1EjFuBn+EhPV/M+e",
-	"HD+jeV6MRsKEaZ4eO2qCv2AHGQpJkrGOxbiZgiMOULfmRlQ5Q/ghtK3if0NWYX7O8rhnOvw4d5N1LB23",
-	"2mnybi1RKy9ubiCD45A5iwB2t3R0o+fWSOraDbP6xrDgWWShTEQUgB039tX9Sls3JOwl1vaXciSUEbWa",
-	"t3cxcwKV/YRfsNPD471sb16VpBuYs6OjxWJxyOGxQ11dH9E7zNFPr56//OXdywP3mzrCUasMUanW2d7x",
-	"4Qk+pmdC8ZncO9t7fHh8+Jg6IYG6czSBjrN/uL+vRQr8QzFeSg78JT9y5tkfOVTanDwBtUcU2NAaDg5l",
-	"IpqZYYtfFXtn7t3U2xaKvWbaLceNdnp83AKM5TMULlKro3+QoYlK59r2rTgC6FbtImomzSEGlcacSj9S",
-	"rwpzOwrAipGeuHf2998i99/eK0N4fdoRt9uoD+J/skewYfuQuHZtwL8QUNqXKHTvbE9phS4J3N7Oo0Ad",
-	"0+o5MKml0qeND+Qn+UEoYcw//5FscRRTYSs5Mp2H8aYCn4aYU+898dEXZsJhfO/OQjMIgZDyBqc30o4X",
-	"gR7qWXDnoZ2DNwWUsoHyjQUc3+QovpWovIqgFwR2v3TIP9M61p6xW8XRrOSydbptU+tTuiYCRrn/43wr",
-	"eEFS0q9j05Mk7nfoCbfjbvW/N8/J7vgPAz6Ond0dP0560yODaGfbHhtd3IABcIcDuOXT8l4P4H+5F250",
-	"AH4KG5H3Z9jp/3Xx809b7HQleHG7QpY7XSeWG5njRzNeURNR3JWAqA52gtY3xinIoNY56x4LD+bK1ELn",
-	"6fFjlsfYoKAKDlT+Vtjq9uDCmaZ5IyDv8wmdDWisns3o74ZQc0rWgt92C7U0x3M7Kj+rXBtxdf+E8pyr",
-	"4OeQI4GOdbKIzTYS7sPJESjOR+SxN0d/1nGzT0dxxWCSmi69jUAGBze1Lbn6lXkGEX90M9VKNbSu/TZx",
-	"5Z20o5o8c2EuoIYIctDJAu8s6Ksfweoys/cpW/skjeQRsdc+/xes9OrxJFyEPg++kOOxgfLD3REw9upP",
-	"UfAFOGK9Z3aCD94LQdfu1b//9ikt52k4xG4LkHIRedMDXfSNFWafNiUPSqIGOBW6HHUw6ujPgKcpi09r",
-	"9HNCAjTIrA7BkZMv46/mScn2osYU2NnJ1zgNaV3Oz/UhTpyzGEWBTjiKAnYcMpQVbnzGfuF9DvkoAh2B",
-	"SMn2IwFkS4Jc3glrS/Kre8CTCLuwIuRAbQIEmpOI5IXM2EQvgN50SYiD0jBZiOlMOxI5Y7mZjzwe/6Pg",
-	"hx+oCcAVos8cQtfXWkCzd8QTQ/kM6RH7Gcu9z/QRFoUzpS0y75GoLJcqeo9QhWH4vPulD2TC4AMVFjYU",
-	"aAPlLRCXvONVh+yCXLoo/cEt/IzlNQhunkV0FPrADBT6yuq9hZ+lkXHzlC4RkUDjXoLI/Ysubu/tSl7U",
-	"I3mkjU/NoBZ1HfvsTCF0SsBI/k45xDt+i67ioYBqeih/3opfUP3xp7WXHulhRxf+uTP3CyanAGptRXkb",
-	"AwRgEK5GB6KAGNzaM/QYgPeeIqOo5QXUUTMj37W0jF9zqQbq0YufDk73MYwEAIJ8BO6J0USMyA6w3Nyg",
-	"SzwqgvSCP4CSBBdoCK7B3cvQdw9vGqgmRCGT42YOb4Yqv/H5Mu5NU34jGnU8UfV6uPROT4TM06Jx/weq",
-	"zQAwfIYdOJs3vb7lWbt+HjtNG2HxJ22Ub/cDxXyW+kBBxQ482cDRTnMPHHXXnANH+Uxcg0ZPKpF+089j",
-	"6p5yR/MJCifI5J3yk+eVppBLLYycKsZ3xE0oc2hH3OQvNevwqwAcqzPAFXObm1NaVZ6hnQY0fcguqMty",
-	"5y1hyDnOGQ93cKBSl7AhhLHkPWmU00bs+Cq0MNu+UAGahVJTYNM7Jvm/SihEjsDOgDruQu5jWYoDiv0d",
-	"/Uk1aKvMol+DQQQ53gsfZuNoZpZibJ2Ci+b/k32ymJJdJNJGUwQXtcMDjkGp0keMs30Ys8ltTyiGVYwa",
-	"TvS0kbczn6jtd2Q8YcZA58E7xYMSCyFzBR7P3HTbGQsjPVcWEkJCEgx6JCEbBzrIYcIDptt0B7RgPjsk",
-	"AhqhgwBwP3ZMAD9J4zO0YDw4fl2NRG8XIB4/naH3yR39WaOBftpcZPkm+CSxfAZ3SyeIsyTACXzbyJLw",
-	"zbbPGOZL+HbaoIDSdxllGLgnML3Gp1RQPsYhy33XiHygSJMzjbwPSPq4EbdUBu/+ilPI9ELR5FBLvYXs",
-	"p6C2YAKDY1RIDUCrmF03c7z9cKCAgy11zHHaZGm0h6yJYcRAD9VgHjj+nBKiWNNbN6rehQht9GV/YAEa",
-	"QNe6IozUT//h7M+XhTOmWNQwna5XcI33k5hJZ3iNNpmGfE91SEPXCcsDfK2jqODeAOylDq9K3WYAEzSJ",
-	"vivBCz4sBRqLz/YP2RtSTgL6ODz3CBIyh6JEN0zom7iPnicDjT19+mZIDJKI74woKN+Y4NoFQf80qSni",
-	"jrwLTt8WtT1Z3qsXiDy1Y1LAUWrrMea1dLrrhG1SRAKjWOoG1mQUUYtdTjhgUcwEmNFpWh527uP93dqA",
-	"KpO+tXGDwp3rRNufzfaxgu1kXZbICKzFF2R15eBu5Uv1iID3Z0XOFARFQWy51QyUT4vLmCiNYE+OH7M8",
-	"dK7LzxkfWWcNwM+N1x3HlRDlLbZyxTqkPPL6QipyKEaKapnOBqoU/IPjFHYipsEeTDWKxIgIgmKz3Ff1",
-	"gIun4Yux80o5IwG/Rx+w4x/kE3ImaIACpSALsJKT4/0oCR04DjExzzgzEOBkBA1LQmc73j9k7zC9huUe",
-	"IShnC34jzEARqg11JDGhmUGnZI4v2/1L5gb40QNL5n53/CElM5oid7jyqyRz7NAhXPrN9eEWj0h6cJxx",
-	"jjd44hhY0+36jUlgUoHxhM019Jj5hLPMp/RWXBV6GvlqOXpqmR4HfykZWDl7BOVFj4+PM9ZEDQfHjxuR",
-	"fjws9ejGoMkBNQGOvWQeh/LjTFa3dQkPbRi7Fk4xHiglFj5rA91DIbvcakDXcqZ/loA1pVvvbELHCKML",
-	"qsdjKJWjSUa+jTN2evzkcKAuap8tgix59tT02rphA7vx43eyMewBDxtAXkxCtUk6vGAXdu7wagDJfyK2",
-	"sCMuEPcISHACmkyB2xS8hE1QfSBKpbEexZER8ImkXheRCdH/A/AVWkRNzvcRbUozmdiNtjLFZorw6qUz",
-	"+4lFLCa6jPguBWXqqqqYSWARq7NMecWhYGvGr7268d3+IXsV6qnMfAqcArB9PT2T8OTsWmKL/EMGfjpy",
-	"dqA7XY7HNfwCDJC6FW4JtRfNbJzC0zsj5zmW/H0ZiTZtSHuovVyZdUMnTsTxELrzoolpGbTUaQPaf9cO",
-	"xkQOTsfdcT8xuxHKoegWB6nL7LCW7pC95KMJRhmxvWTQSqkJW/BUuMt6OxMst1qXV+4XYK5743kkKHl7",
-	"oPCOwoAZW0zkaAIO8hupCi8Pz2g+DPNAFCRHwSVHE5wrhmoozcoXq8FEMdAKdY9uuLyuZc793c/1MHTg",
-	"oaJcTlM6ZD9xJ+ppArwKPEkqq5m0Z0g/YMtg22Zf92Uy/9VAobSk7k66Ini4YcnVTVRDVNfde1iFW0Mr",
-	"rGV1jo28c/YomC1504QZKEx/McZ9AWV9kV2TxUbNPkC4VvoPoZxJAqsEhUrPbXR2V7KAzeLx+frUexZ5",
-	"qL4xDQckKC+Nt2QsJ/jc9sd+WWB2KV1NeSn/gPkCUcDW135K9GPC5gxUXndWxneREQmvqvgih/JVrJDD",
-	"JUrD/hGa6khrRDn2Gz3k4E1iRaVnGL73kgfcD+aMGSGCq8kPAgZerCZx0ABRWNWjcVIlQQmodzy4Qa0u",
-	"C8qLyNrFaLwss+jCYSU08OgMaCwPFrazgj84lRa0VHdNC2lRa6yoB4w/QH+ezpZ8tl+XNyoQaSYkLFH9",
-	"IvqEqxvKe/C/zg1X0sJxwVYHSoIErug0D921zhG5nyQ24P/moWTRu6oJ7993wnDz+5Y8bmFfZvy21LwY",
-	"KKxqR7+RM83dTYVMDD7VaKXXb4I9+2iNpyu4zibcYjiBR++eHwAvfPf84PR0/4z9ISoNMRvQ7QySXTH3",
-	"ZXROsRPXHFwMao5ODwjrMMwaC7zhkP1AlcJW+3JxOHxMZXFXlHqjks6MU3niTO/LlraOhbnBURo5CCA7",
-	"mjiW1TqZoAHe+h9QluxGQ4eXX8A4D220R0NTs6OEzvFrM7sK+juQGJKYZhT0SCzuhy3asUbyCkrT/eEB",
-	"wekSLoS5Zx/8+hz3Ziq0h1ahX4EVCl+5K06pXI7FIM9hiDwBW8nNiIx5aKLgmNhIzCwSPoiHPLx2oAyo",
-	"2pUAlIWhmEjla6CikJE0Zi4IUgF255Dl0CYk2PZPjzP2lDoICQmOY59dtu9DrpBX5tS1mpNZDR/UzR1y",
-	"UPX9W0+Pj8OvozZVxgpenNetWEAmcKz8wCJ4KkoPQbWhGCinxVCI+JBhWU8hRxAliArsH4WFYUEzzier",
-	"B8OPcTSsk35yeupkC5wediwhPW6gTjLH3v3Uwdmh1bWoqMmKu31SzTEntgFNgiKUA8PErYo5djP0YVkJ",
-	"yTJnXkdwUlZXheNeoOWoDGLigbaD0ZYRPSHN1WAZMXeDhB8GyheaZ01F/ZBdWFvJYVBLh7fEacGQdAoX",
-	"FOfDXDNivMNbaG8+UE7OPHYvd/ImA2vvmP55+nQ/7KpfexOGQo9ra/DcgylJGzYG1FevXYHJiOqL+9GV",
-	"RpjsM+aYY07SH74y/7fTQnJGUhF8zoUOKSMdxubPdVukfxWL/LMXi2xeKnIv0Z/VRmQtKppmZIaUXHnD",
-	"Jyif2GMnJAHPVSGqllu41KObLNyhaz4zZAPgPYZgEuaWsVCilUuPexKUaV3Ja9ClPFaD00jBbrvtpT6f",
-	"U5FfE/Chdk8NuR1NgufVJ0OMtBqXcmTzQ2evwW/AWqHsDi83PFZmTq00YlxQZ9w1zbIlxE8wseyE3qbL",
-	"4or+GTcIySI7LXyDcNJOZ62b4wPuzUAVYmYn7OTbeu87k0fqFJHamOi33Kax4QRkZG2whLFx7jU1NFbg",
-	"JjSSw2yUZ02f5e9/eff+zZvXby9fvsiB9L5zfN3tKzYBzuNgc9TpBMLV8Ewdq6bFpkNjqGNHfHiHWSuf",
-	"R89uDL6Zph0UrM+na+O0az0OwAXqVP5d6dtHnonsxof3k752F7e8pb5k5HEI1weU3tw3is2ZRlYpq2C5",
-	"1lA7NTvNPIRZU9WD1JiJM8EN/yAKjPTTiUbyCY31yhvyT5qRMJwnBk/BBJ5XSRe637cd36h2298HvlOt",
-	"Lr2J69TVjnenl+WS3whKrp8IJnxDxt1dF7R6VkaHyCTFJzMsoY+sUe7tzWCAZsh7QpVqg5aXzAiyicDv",
-	"2bQS5zOfCIbdNpU4rw+j3feUjXU1Bd2B2lii1QquUz8GGLXGyrJEdAGsNnQD1vGvW2HPGqnhBnQldCX7",
-	"21lKJbyBCvd47mzjuwStyBxY0hRbEVB4Cqw6eBm0lts72wO8OA8k6l4YY6XiqRLFnhxH/bqfrm3XfY/G",
-	"xgPYEHUX2ZVWBFLyQxkQONpnsx9W3n5v+B/Uhn93qn1ZgM/MXbZ2hDdJ0i/rd+48DLtLqgrrWE9Z9TY+",
-	"RIY+UJfjY3VYNTSvjkgsOtsHt1KpHpXcXKSc+MkuV6YC28bMHIRw0ZUozkJCMSZ1oJUhy+IbEwlGQrJF",
-	"39LJPhqm8BiKlhAJycP4GDehSUmKCEAhKWU3JhNnzxkfKB9eqwsaVtozy3n6tUnDLmiacJRaiTj6ZJ3w",
-	"l1ORDRTN6RmL4nABAZ6SFA/Zrz6qmJgg0Qvj1iLcLknXOJrsNm1eVVDGHwnNdtyItqglnqk6wTEGCCQd",
-	"psOQIHfRfxFZ0+ChHijv18hYXjcozeMsVZDnYgbxZSz5bbkdcoqjek9D1t624CHwsJwD5UR1ALH/Pmlo",
-	"wlCBGexILQ7vJ5DvB1aL6+V1ZGKGTaRqa+EDqeDc9SdAO3MefE8eaBlzsU4ebr5KLOo5Ozk1EbwABvfn",
-	"ngct7RqEHj0Kz9EYOwMjAFrmcEcbcdmNmHkvtR8Soe9P1F/C675qKR96o6x2QLuFPpRsx2z1DsXxQeoO",
-	"kjI9TsgOSCteEp3HSTROJKxK2+/Md13i8APVi8WD33CJu7O+zB362uyGr0f9fnacRIvNedLc0O3Pl8G4",
-	"V80SErrn1dfCri1STd+L2ebPyybY0Z8haydOudqiZDaIx9WFRG/76Nci9HSu5uobg6FdAMd3CiIAWvsu",
-	"EhAzdSq4ZwTSUE1PAFEZKLGM701phggDbicNTZgqP6h0v96XqHA/ca2FKh5MY/sshTP9FbYHLWuFHL97",
-	"1WMsNzdbaSxZ6IXdhlg/h4LqYioVFRMYIQyDNJcL5lijvFYsj3s95mTRDVT08ZJRd9qZLXAJi1jj5Hut",
-	"yluoKTHBHg6DdXn8Wj08+9GObxSXnECjuoXykGBiYDSDUQieT2275hT1ll7Cwg0teHtof1+WmuibMa9W",
-	"E92ePYiaSATlrxX+e51KmFTr4prQdluoPHq0HchGJa7RtyC+bZA/nNM25FhvTLduoPDaYWompOIpcPLz",
-	"cPuCBvmErblxscqIyedprwDhNUQ6Izc32+mMOAy01d6R0lg3UX9gsYK9wjuUSEB0owT/z6tErpglKJHc",
-	"3HzhSiQer9MikYw2uMixYDz6E8i4B+gDtuXy2AtZSHPOIl3PZFFBKCplS+AO17qukH7z/OD7jF28SPoH",
-	"cDLhlnxhYAubb/sqmAU4hA6MBagS3RxgIb1xD3fTHwZXYZtj2MwUcut8CDiFjUTnQP0KiPU81BB7pSkC",
-	"MVvoeelNpajN6VCUekEafaLyGG7l0xVgAjuWW5/FGlpHzA9pA70VCqoccCZDkfmzdar0XPl/3B/nPwpM",
-	"2hz9ib0JV4Lm/aABUB8Ad3gN1gol74ZYFyZnLkG1hohR1cS6lE4uKMfRXhx8BxLhewTbG6g8zC5W36aC",
-	"K0MKICkLC24YH40EAA75hIuAFQSN8CCDg6ALOjo0XPjR9nZarw7gH10UR9ggD5ZogMOhyU29KWUcCKYe",
-	"nLvhqz2yzf2RPIe5xdkJbUqOCuC3svilonQ8QKKBLpBgS6SjFy/iltDrTfNINfLQAzBMlx0cmsNvBPIZ",
-	"uoh/Xfaxn/56G7nexoeKp0QHh1l1Tca7q54AQfPoIHanka/T2ivxQdbViLM2glqtjDvj2b2QYaZoCWXV",
-	"APMEFpEssvAudkxYGfV7QJPf9+iC7j3NxId+oCfdqGtv3FK/OCvAQ83FrLLkW8KtQefpl5f8Ove9lcck",
-	"Jd07vzGh9REwq2/BcQF76TP+6fy816N1CEkbgbZ1M7J8Nf5FK/Ezqmm7ZAkwuw4R6VbXstDd3q2zzuEZ",
-	"eOXjFPW8AwXB7zlVQL4aH7gFH8CKc/Q33WnoBxDplIqzFXVubx7NU95BX1rSwIw7QbyKy5CE67gOuYZM",
-	"fQDAmzzdn5z75t9oWYW6nrqGRImPdqDiHmF192+6RbKg0vyIc323f57oKnvNpaJ3K6cCQIoUy8XHmRhZ",
-	"UVzRMHkGGORUZYqF+0A0RC91OTxOAO84wEq5NWtsDI6mvZ95ZCuGn8dHmg0UQFWAz7HRy+AM+Spc/hpu",
-	"4MnJaXiWIUEywyWgY7oNeIbYxZB4pavZhCtRXNEWXVVibPKBQj9rOMDj43oPMR9uyqsbQZWbqN1AYRYC",
-	"5SLU/q0TOFR/AJsd9X5ol501MtdwPTReWFjkqFV8Ziba0nEesovtJY47li0ZY8wU7986dpN6xz88uE93",
-	"HR9uGMe1g1dXqEt8obzS7eSWEnyFPnbkiXRlZYRHgwl02wTPi0FwsCAbghDnUBRBOoI0LB/sYZdpuB2y",
-	"gH+IM/zMK2v44WAvb+sNmBmzXnFY4Q9yNpAjjud+zV+sKuFn+I72uxMvkr7fpWoReNXXq1607Yjo+oSP",
-	"dqZlpIOQQ13cNnUMXy6LNUIAk15ydZOx3IgSRbgVH633vg5vLeQlnz79Fitw3Q+P2X//7//Dcq5GE11d",
-	"jSs99Z3dB8p/ajXgxcIdasA5tIQk4GDG+g8EfMVHy6y+hh6mAZQAALQw+WCs59UZe3J6OlC5l8hQpnMl",
-	"PoYWam+eU9rMR2DDN2JmcT3OhIA/3CMnJyAYUdXIiWnkjgxVQ8Oos+8Gaq3kdcYhaTY1M1OaBINl2PKo",
-	"m63UdeAkMgcKNa8oSQ9hhbChU0DjghrwoNTQDOEsh0JgUbgoMqpeBGk00srMp6JgRqqRqFW+gapL0Lm6",
-	"RW8ihnEpwX+VDuLW8fhuGgey+4iT7si9Tm//PJHhPiz4oijWRIYbDLSpdywFje/AQ+8z2Nx74StWt/Vi",
-	"si8ucH1RFIz7+7qx4Oijeh3J6UxXW3TKWytl3kNhqWPrRcXHnqmHglEmC0M1rG34uihDEcAJUdk7C6pe",
-	"nrGcl9Aj+2pWCQNgDMDyKb8EEqnySvwDJFceYJUB2e4cePaYsMtgbh45BwGSvYEJYgBrh/Ap0EFKDs9Q",
-	"BHOgdOUFmWJSfeClLLxQqGfgsVcRzQh0G26ZW1+wAHiBvwuOQy/ocB61NPJyZo04Yvcljfx4jYh7m39v",
-	"FhtFmmtpwztk4q+Qxj8PE8fBN0OUAHqrcQo62Nxu0dtg2v7ukpYUYl674UV/eqVtTYrNc2x2f8BVcWCE",
-	"o3rKuCGH1bLf6dzdWGlM1GDSQzWoUTkvnPbTW41rOFCeAIOY8nKsK6cvySIYh341jZuT8kOnQwF3vmZ1",
-	"OKBWlVZG3i5rZ26tJS64YcZpiVjalQq+ET/aa9+uu+bIuvl4N5+vm6RZBZhRN7WuebXJYOUE3flxi5X5",
-	"3z7ZSxTqf26jm+I1u1B9Pj1MIti2mszu4uWeSa9MWtqe3/QWxm2eMlBkpVNTMp9u683Xu7KcpJ2ZDdQd",
-	"WQ5mPT2YdfZZ8p/6XNWXYFF/fTcVWqVZXy+ISS47sD5CpL3T8/ummWsSIbXJAFJ32DN4612vb8OoX3UR",
-	"bbyUHjgsftEPBpYRsiiaUAcPGV/tRXtHfxK37s7eSzrjmow0c2YevjH1EOgpNE5nWoE/zb0HopruXDr8",
-	"/mHSkYOl+9noZP19drv2N1IeNyYr95m4i29l0/l1uWLecd+gygfsfWOIEP73uUuQWPrm+cEzCvM3MwGk",
-	"Ne2OkhRDTjoKyA2zdDv6JzmxyzpgDzIp3aXJbXM67ekzRXa/UPH+Vx2aytf3737iuZV0Yxx4DIU7+RPn",
-	"awARgHSv59A6lVCNDONFUQljIC36yf65LyWgHgoh8dozZshSuUg15SR6JKN8GZsooArdKVfPCPsG92y3",
-	"DQebgzyfaDkS/3+uGHg+0VhbKxjRbAL3Y/vygABMcG+wL+/8G79qpZVWsV5f9Rv4UOpq6ECSylbeDf7L",
-	"2tBJneqXT7lUeYNL4Y3xmDDQJpXomFhaBMLm5K+RhaDGNNhqNkJWq9GK8tC2ElLNoPp0FUBbzATbs0TE",
-	"TzeZqHvRQDWgxhpw4HElV12AnID63r4A2a9gbQ3ynZg6TulBOsh+nsB0vxayX0bh8pq5Om03tLX+OsqX",
-	"79glt0tWNVHLfAHTDq2WPgBYr1Uj4xVhKk2EY5k1mn5564TqszLfU8zMHZcUHzn04GlUuUmPh+A0xtP9",
-	"84HiIZPYmUFt3Bz3GKDjY6gZE7UbkFqO30LeFKJ4AIcJw+mKMCHrGjvIRj5nFV9gHxehCgx52+UE8JDi",
-	"e3rKctyBK6v1Vcmra5EfNj3MmIdMy5vXgfiQp1NvgiKfGmyRtwfPIavKqdkDJQ14siGPyFheCuqW5NXl",
-	"Oh9yIzf3xYsAIOrlxnRuLHQTigP9snACxAky6uR9NdbVlVSzuaX3Ks3mKvQO8wV63N3SIMM6sNF874va",
-	"ge+foubs0vpZ4U4BtDX44X0fdL/G/UNn6gIfviKB7F+WM8CZ8SUq7v59YwaqpX7Gc229IEqgAuPmkF2E",
-	"rDmW11R1JQuTU1IF1YPW3zXNchgm+nZUcjmFoyKxOOIK0gAFo6/wyI7dOqe6EGVHY/vzgdqkHQfbqhvH",
-	"a6A8wtc3ZxS3/X0u5uJqDGafm+zT/awttM9ZGkIgoeHARW8n3LW1DaoAjgFg41y88HRdvKtIZYO0FSSm",
-	"85BJ5yFS41S6uqQ30l1CQyVRwZWQooR+YQgPwbrp2TDuBh9pVVDPcaXtQM14VTuFRhDukkarZCuQYirt",
-	"G2BAOzNZ3cs/j4JTlzQnM8+wsdVmak1Dt3hViOlMu3kevCUqWadmpH5y74l3vdZ9yHKv84SGs6H++otW",
-	"oWAFjFM3PtIgNq3a9moU9M3crma6Eh/0DSXpQst91DWgt6Vv4BaYBjVfx5w4ZH7HXdiwOKevGxzWraEH",
-	"7Bcs9cHgYf3Gekrh0I24i1AAcqsb/uuyfarrO+ufoy7phMa7Hy8OTp9+G7LWA0k4o9+RKDncAdMvx4EG",
-	"aihKra4DDnmEIUb6b+a+qsHDvALQwApTKIcUvZVFL8WOlSUf1irBQDV1Akj49p2sGyBmnZhjK6DA3AR2",
-	"hani3r2J4LnHzGdUeXF1q+C23AMZMxO3l1ohWuFXgb1F57bRRWqw3KM/4f/rsgN/qPTUXSHfEIEuXAtS",
-	"CO4NKoPw0lUJBMi1a8JbV1j/Frn8zsOobpRtd3Zjp6UbpBFcn1dwJNhpbi0kWugp5BjcUgdrCCYeJvvS",
-	"dYKdeRzpLw3sbDuk4o3PY16tARx+iXVn0EqJG8sIPRwb8td14N76TtnXUEsET9KXDKdr2KMXP1FyvGLY",
-	"jcK9dqCwhlxagmsJfhkrp6LjfNOIwjuGCf88yFlrUMMfHj34brDaPq12VfkuPZMF35tbIKbuDueytNDE",
-	"D7/FbWIxJAG2QpnxoSyllcKwR6/fQA959gvEMpQm9g48/eQkDe/3tyj9d0dHG5IwOhL8sRWaqMS9HGvj",
-	"JJvv/5/xcd4aK6Zdh+lUu3CUQQe7x8jlr/U7v2rDJKxjvXFSb+NDGSiLeJPvxUjJneafwln05cFzJX+f",
-	"i4yB/3chvdOyVuNrRxWqWicrkH3D5u6I2Yf3fx61vl7eCp2+gTz+Nejyi+jQNtPnVw9F70rn/lQfJFit",
-	"znA+jJDfkMktV4/U7AdFCfkNauh0nPDyD98riR2Y3TK9GJJVO18kehXmiyy/6cIruU6mcRuwxfB91Oem",
-	"XomXvulKmDg/MsoEqCNfIdG3UZiTet0bwiQYC1FAQphWSymY0WtCwndihd5veIaYlRqqc7jvNSdrmMl4",
-	"WuRtS5wZQN6TlskKLTwWgKrhKvHX0esiTLn0zkUNNuJGP9ErQpvX5Re8nWNySLBZ6gyVqNAoNFpIzKCG",
-	"fK59e8uth0unQ+vopb5r5affPv1/AQAA//8=",
+	"7L37chvHkif8KhX8NsLiTPMqycci44sNHkk+1oxtKSR6/O0c+GMX0AWiDhtVcFdDEOzQA+x77JPtk2xU",
+	"ZtalG9VAAyIoafb8Y1NAo+uWlff85Z8HIz2daSVUbQ4u/jyYCF6ICv58ec1v7f8LYUaVnNVSq4OLg3c1",
+	"V4VhY12xeiINMzWvxSWrNRsKZoSq2ZCP7hg3TNZsxKeCPbp68+ro28Pjg+ygEr/PZSWKg4u6movswIwm",
+	"YsrtIPVyJg4uDkxdSXV78PFjdvCqENOZroWqj96KWcmX9mcrs+FLw+oJr1k9EYwrsxAVq8RM8Nowrpjg",
+	"VSlFxXgxlcZIrdijqxdHf9kwGaHm04OLv9uPf8vc1IZal4IrmNuPesRxBu0JXU8Em/F6wvSYLey8Ftyw",
+	"USV4LQrcie+23om3oq6WR1fjWlSrA/4q6wl7cv6McVWwp6ePM2bESNsjqjVbcFnb0cLbx7qa8vrg4kCq",
+	"+tsnB351UtXiVlQw3q+//np0Na8nQtVyxGvRNejpWcYmemEH4tHjuMzz88PmyKvr+v+O3orf58LUR6+K",
+	"9E7Kwu4j0FmFj2Zw0CNelqL6xjC9UGwxEcoS24QXjLP3vLS/UjSNJ1vu9sfsYMYrPhU13YIrRznPSylU",
+	"/epFeqZ+RjhlrgLJ2QlI+5yli4PsQPGpHXIE77uRxZbU0EEHr1W5RIqbcMM4uwWaq1huxO+5n8Lvc1Et",
+	"wxw4vGtb+virGOtKbJ6CmcKmrJ/CEF+27RyeT7i6FanTeIUHwMayFGwEj3WdAHy5/Qk819NpBym4wUf4",
+	"SNfA+O0OI88roxOHnyvxob4Zwbc5XhnLhm4Fw+3Fu/CXw2N2xYYcrkfGdAXXBKhV1xNRsVLaCyYNe3J+",
+	"3nVeOMiGm/1ClPK9qJbrtqigZzr2yH29/Sa9kOOxSfCsiYBF4qkbe0SCLSwjqydCVqwWH+pLlktVSiVy",
+	"5Cp8CBLt0Q+vjs6Rk6S2pIAB40n9t0qMDy4O/p+TIFxP8FtzAtP7SRcCJvvygxjN7QzXbZWZD/mtnYhw",
+	"T3dsmnvwxj+4/fa9Gv/E69EkzeZyqxQECiu5QulrpZwRQmVMKlMLDhPPxYeZGNWiuHkvKssJ81gXgOmj",
+	"uhEW8Gp8hKNvmuPPWomOeV4pmualFw2mlmVpVRVVmCxWFaRhj0+f9JmWHbDf3NT1vFLruCPIs3peKWZm",
+	"fKFEkbHFRI4mbMqXVou61Up00Zr9GZ5pP2r75ZdXL1BlkVNZJ0isFlPDZqJCduH4RMfoJbwkHrsQYz4v",
+	"64OLp6fZwZR/kFOrOp2f2n9Jhf86S3Lwn4QxfD0Ln+IjHcRO325P4TRyx47Qt2FTmjRd6bkqTN5/h7ba",
+	"lDclV/+Bl2V1ZvQF7o29exmw0ZGc8pKp+XQoqo6tovu3rd4JS12dB34e7c9TvGhKSOCwQN9KVyyH3cjt",
+	"LbuV74Xq2jTc0/SuPd28ae8E6FlrOahYp4rRt9tT0jU3d+uGrbm56xjTfrXDgPpOrF1obR/ImNJoEcE/",
+	"mayNKMddE7GP7DCTebV+IvOqa7sDD9tKL6+EmWllBFDkm0oPSzG1f460slai/ZPPZqVE0+xkhk/86z8M",
+	"3qV+/NK9F0ZsyRU25rKcV8GyYPlIFwLo29R8WAowwoy1SYGh2/VHBnXLjktNg54+iR/tsMjW/Xzl+YS1",
+	"te73jWc/wl7QBoFJNLpTelGK4lbQY7D3RSHtTvHyTaVnoqqlPakxL43IDmbRR5Ziai7LlIrGa7uZ9vVW",
+	"+dLzmsn6EpwNM6FnJYiCFmlkB3peW2Vuo+JFGuVrevxjhrSfENWo3lTCiOo9UFPGeGk0A3vJXidWCm5S",
+	"s/kYE/XfaYAwxeBO0MN/iFFtJ3E1qiWO8q5OW9ugHFjhM+Kzel6JGyPVSORAbXlQ9dynlbDTr8QFG+p6",
+	"wh7l3I4g8sOMaauE2LWNZWVq9si/0X4RPzBQ6EZgj6IB4KEL+P2Qj+7GVqmypp69F6JgRrMxrw7BslBg",
+	"gedK1zcc1yeK/PB4YDeD3CsHjS8PsoN4LvaxxrgH2QEuI9rDQALeSre71yY2PPa+5GFfR6oFkHVZvh4f",
+	"XPx9/Y9JaTj4+FuW0Jrriiv8jFV6kTE1L0sUmXBODMSl3S+ulmyqKwEKmH3KMhXHHFcIp+p0izlbR6Jm",
+	"zouprGtRBGvQ+cDavi2kXmGs0h5Jxd77gOpmchPodZH/hll5AMqvNbXIBrX7cEvSa1bp6aw+ttMyis/M",
+	"RNf9p0JWunnnfpmeFtnihnFjx1zC9XH3vHVUIM+B4pUGBazHMbUYgqfGQGTR4qIzTXKK2UyownKJ+RoD",
+	"1+vNQFdiYa8jUAH8OqKCH14dPQMqcBeS/JTpaUSXjV70U7glzSsni35mSXZgxO+9PD7ZgfGrXvfexg61",
+	"9x7NJvH7gX9bcpPrWkxn9b0ykpv+O+KUo7523XriQjXLvXPNcncT5L3lZ19JmZohuvqu4WPvmz94/vbl",
+	"1fXLFwfZwU+vX7z6/hX8+eLljy/xw7cvf7766eWLJP12e3KvFJNFzKFGE23EJTAly6zMjI8EGD7ACQIf",
+	"nfG6FtbqP/j//3519J/86I/To2fHNxdHv/15lp2df/fxv6UUF2JRq6TG1Wiiq5txpac9rwf9otY9nx/q",
+	"YpnQszPHA254vYkEryUqUf1p27LMm22YQ4nuo1p8qJOTnc+KLSf7vsu4/r7SU3aWsX89g/MVBUZO+vii",
+	"V3iMWydtc3slWeN847PLIks9OojGQpNXBAnpOfxkyzvcorXmrrwsZG2Vb23gdYzXGMwClfjUSharrvTa",
+	"qBaNNsf5G0Ur6glXLI+mlPd8t6PnVQE/FqKw2uqlnfxUm5p9+4T9u/wrGsnDkqu7pFXxcGS9Oucpr+5E",
+	"Qf5V8EufseGytvY8O3/6rZ3+Zo76aaS4hsxeVHy8WVK0jefC/opBYAhDX+xOzGpQsv4xL26tXrIkTwV7",
+	"9Ob50dnjw0t7RBOpbhkFAO3SwOqxirJdgP2i5nfoWvpieCjSwsrHm/jZx+4tfzWd6WprM9vuOCpktZhu",
+	"1J0ap/sRvLmv8Hdnp6d+aryq+HJrqm+RZqBKmuNvm5b+VhhwM7clZQWf918krI5e9nF1UbGZsZ1x0Vqh",
+	"m1f0yjVr7HBFQ5g9d9FCcKbeiA8jIQpR5BjHgA9DDGYqarg85w29vuPqj/Rc2f/XuuZlWlPCod+4QMsW",
+	"xJdmyFdbseB2/KjnvbwfylwZnC78mmN8awfbki1ae8VyODplJhXkrXzgo5rRyKu8rb+wWbdzG9zqK7LE",
+	"vWvNDoQLsXr0ZdlerHGBxNG8quziMaghFdNVISp0eXk1CClesVwW+eqWuFduy+5SXGBLgV6J93KNUnnq",
+	"lUo7R3TEYBAa5dxhTxXHRQx2IesQbQgE7qedhc1LH62qKz5aI33Q8bFiSr2eCXX15hUr9GjusiGab88O",
+	"Phzd6iP68B9Gq+O3fOGdadkBarTFtbMzW2e+ta0iPsxkJQz9ojnjn72rR9as0MIAd8JfNI7IquJHtX1j",
+	"p/dnFzWy5EORcIq/nM7qZcJbmOSYlXiv7/yOrK4vcyEi+5ahrhS71brYfXVmpGcbHe/v4KFud/t1K1CV",
+	"MTPRC8W0GqVXudDVHZjiu14H9IqQbx7X0HqrO46WHRbRT2OzU/fmReQvaqmmdc1Hk+3YlXvblf9tinOF",
+	"pLJNWWqXK17oBQ+EtfHgo6BbahillRzxkjy4GTlXGWax3IraMFknj3b7K702mARuqLlSkAJaiMIaUPYz",
+	"isfE/l0yNY7v91LfSVX0Pdp/t8+uOA3b+RomHU6Yq1qWgUPQOfpbPZ8DUa9fWZMdh+VOdYGcaePGRKG4",
+	"fl76laDcipMeg4IUyAiRxwJyt2jx6NHudXQg/5xKXYlUplgjLABZzFUlhQF33xmK6200DKsVdikZdmcj",
+	"SzCKwziXS0eKcclHgvE6ZJmiOQDhO1SeHr340drQPZWLvQV7eM0qwctyCVEdSdGcek0Qu00aGBXdVgFq",
+	"eNIT8mZegbhhHP3fzNS8qkWxQlD3c4O+UEclcKcs0g4bmTBxhjKeWESWQQTEpOx4RdaQcalb1xGiCCzE",
+	"c/ZdnaIJiblzpGp189aN+O/E9JsH94NeRGmvWBsBZROxqV7IChXj3+dijlFxPR1K1RGKcyP+KE1qdY5L",
+	"baVhpJhVlF/ckRjaSj62P4DsMNIzKPBbclP3YNPt7YbpN2exbv9fBymUkCXcaQSGy4INBRyEHpNG4g7C",
+	"zEfoaLF3C/IbLMUpSE1ZexSdSRxWMkfnj9mo8ZBkHYNmaUT1HoYk/oR/R+Iv3JQbN6uIViiOTxTE1UiU",
+	"uIJCmhGvii5ykuPxTySSUsRLZqs06Lt99INLFnVLePfz1Zt3P7y+PsgO3lxdP//hIDv45ed3v7x58/rt",
+	"dUc0LuRDR9E9zMK2R65VOuODHHncpHgkOs4q8Q/w4OQZW0yWDYdYydXdDbnFXMqmVFA74rxj7p/oFY4+",
+	"kMW6CaXdlHJDgYsI7nEqm8qYCIYfVbesMfvcPvTwfcKjvSPq8KO1AfXuUHr82/RdDLeP4w5cUu5FyFGq",
+	"FzqEDKZ8yca6uhV167qG1AVeVoIXy5uZvUQK/ZxqXMoRmmxIEskTfImZA53UDzqDrtA/R7lJDDIhGjPR",
+	"01kp6ibjCFcwObB7WyprHAyYVh2AS2dl1hyYuoRlTPzSRni32kSWqCezHPSbGydzjfg9Z4P56enjEZbn",
+	"sP/9P//XQOVCFc1noPSB8rZaRiwUGtQUlt9sMNq5tHKK+mhxrRl1um1kKew1qebKQAIakhFno4qbCSyj",
+	"QxfumHmkG8MRr3MZRWM/hKNoxiu79evMRAgiuiygGp09c2XN34a5iF/Zzfn28P6UXZrf9mdNP6y1Lm9G",
+	"vCyTS4M9H9sTZqW45aMlFvv98Oro6WEvC3DlJmw/xg5ERPbFFhZAP/7seYfj0dvbSVqX95JdkXSyBcfz",
+	"ClWkDzxF3wn2kcUMiBbh9yx1yKuspHEo0TXfaFn4Pd8t4aLBONPxsaenpxDwN2kn2Y689BNZzL1dYeeK",
+	"RPdAIewdq0Vxyc6sQfT07HzN2h21rr6R3gNuB61L97Y1O9mO/SWpMUF5MIe1hHEf9ljQCr5ag8wvYZcI",
+	"ck/+55S29hzX6KVtntllrMV6Hpprl8yS7XBes9wakVLdYr79WCpexlogfYs22bb64PdSlEVU4bJFQNnq",
+	"i5gys6i0/a9V/rirnqfS/MNU+DRl9b2DqpYMRKH4wO1CrFmFm5xnLCfT0/5pV2H/X1kTET7Q+qbU6jZP",
+	"3uOxXePqiP/27vXPbKat4KyQPQzFrVSGtNgTa7PZl59ACRn8NeP1JLcqX071K+kBo5z+1S2zloJQIywI",
+	"1vPaqtoUqrXm4GbegcvJcB/DYCnq+16WAnNa03MhI1uPQekYS3sAkDblFLpKzLQVW2QCtaSL1XtvOsMz",
+	"aBk7Mz3vpTChM/R+30m1904KrnWjh/zf3QJEcjz2jvZNldlYmE0/0kgC3an2UOlIpcSl4O+FAZ8yZKZZ",
+	"KooKx1c9/DDEXPH3XMJe3VRrvRmRHyW/5yBVKZUwNxAgWxcWV9rePqjOMjtqwTiSldT13sdqKi+fHNJw",
+	"t49CGv4KZk7CGj2vRiKUmn7MDnRZ3EDt46qiZ/w7MuJtlLLe73B1VViRkw4QYnRIUviFJp6xMWSj9AwI",
+	"zdLF9UiL4NvrN1F4z01dzdWI05kngl2b9ijJ0e2vbu5EIs3sZ7u+UhpRwBX87jD5ezywmy0dGfSrBsJC",
+	"twFZh2AYwtXcn5lNE9neDKAf9uG97+BRx3vbWv2WSmPRDvo4Is5cgbA/0ejqNGVFzM5XJFPWkn6Oilep",
+	"sJv7tlh/kzm2GVhrS1Jn0tzuFNGlSaoh6darEa/U1lmHKR0DuBBUjBpZCANONKt2zJUcS1Ew2EPn82dX",
+	"aEZMxXQImW1zqqFDyJSkw7CtmeygeOxPr1grAyNOdMnmlq24vJklG3EFWawCN0EUSQbrcy1P70FMPvR0",
+	"usXYrw3JlfkSiyeuRKGffOh1tJ1CImQWNcRyKJl40lEwscrROrwxazwSKz6EFZaVvLwVn4odTDvx3i6T",
+	"kB50CV6U1fqJC8SZkZjByA3DFw1FwVx+UK3LAjUEqNObl7VTY8YVRJ/wlwPFGQEpuO/JlDxmmJhodV0D",
+	"NRn2AA1S3XpG0GlIXHnq+akn9ayXwtcTHzwJNDKr9EgYE2g1nC67gjlnmJIOJqUzcC9gQ+DvXhMbuwN2",
+	"DgFPaQ2hgY7GpBNAoQ7zR9r+oNw28KJJk7mjXOiq8FnVGOa+YFwxpDznDcjvpCryS6iiwaprZOMYQroT",
+	"s/qYfU/Ki310oHKPLFVzc5djrhG+s/3VlC/ZxFIXFEwDdeTR7K3JjlmB9q/wW/IeoNcmzwYqxy8k+Bkg",
+	"q8T+0fbGgccB6Bfitvafel7P5vWNFWpUJEGszE5kXoGH8GaKY0Dpww1kghryWZQ3c2NlzlzZt1nCBrwD",
+	"VFYNy6W54WapRjAbrqzeUNzEYx6zJh0PQMXVQwzpJ+NIb79/zh4/fvzsEjdNYki0EiMhZ3UMRdaTpW7t",
+	"gwVD1qoCUDJugIWq1BXpM37FF+nxkHs1ckEBX81ya0uL//bu9c+xDAEu0IiEtHPMl0Dx0URjb+/Giday",
+	"Lvs64Te/bDtRklm96vc5epxc0UeE7rZ5vK70tisKVI9j42N7Hy9ysN+SKfu8FhM9N+IIJc8RL7Xyr92Q",
+	"0g+iD+v0t3QIw4z6+89RxjYK2Z4SBJera2v71VNbYLoFOK7ivkrT4JVdpWkd5WWdU+tMgXIFNfkFkzWb",
+	"8gLAYrx3A/KgDHCGY5ZTHAyfRZ2maDgV7DOKvsCnAP3IlW0qsciYrgZqwUnloMTKKDnnwiX3AmYV1HI2",
+	"UGJCZgfNBvKwaMxNKR20px1+tcmScdR3YALuTccsn/LS6swwPaWdqKMr5YWllQ3LmbC6jn6PewEawg28",
+	"M79gOf6BXBXA0QbKMqzjyDsO8lkWGbH+uhTM+Q2A7blneXULryTtyYqfoCKg/7vii/yY5Wpe5hfsl389",
+	"PT09xXqygZJ2TJ/hJHF2kUzCOWove+z4S8Erg1G0Z8+ePYP1mVpXlofYaRPmHBuKpSYxWTmzkg/Ut0+O",
+	"hrJm41LzGtFGx1AtjkXeZ6enmZ1fIW9lDYu0/Ezp+mas56ogmCFM0yV4nCZH+8YcD1Tu/Akuxwe20+k0",
+	"SNITEjiycAEFu+/GlQIgqaMhE2jZqhW6LEVxM+SjO5zNQEW3xGtfC25QTTC1JX2jm+TrKSmkDyJ5oB4I",
+	"NOD+tEeMfDpOR8P8kbD1LlvW71XkVolTncL0112Njnw1VYgPncAeeGW89UDAzFu5F/smr0Q7HVes+Kt6",
+	"b960niBiDebaO/MuZkMB9Saxt4GzblxtX0d42wsHJ9tyxGE2xDqQsh8EL9H87grSOoLXKXLrH5v9QVo6",
+	"TxRNTbi5mSZxp0M0hoxb4DJEnphQTbCZDhY5HZApualvus/Gc56MkWcmpN5JNSrnRccJdVJ/f92AdiVS",
+	"o5IJAcMOZG5ICMAvmwkBuiwIxfOyC5Vs13ynLd3SbQqJPah+u7JABc0VR4e3hqh+6goBX7FKL8itEoqr",
+	"HDh0DCUO+bklFJIdr3Ns3ENhmx31hkZNx3n0QrEh1PtIxUsqj25kgHqTIiQAev3OALwGm4qKnEczXk96",
+	"FzdFUewENfYPRkxFzQtebwTm/Mk99xFEm9j8PJz1W/uoJUeuZN3lTEH2QQoTaoIQQgMPWaNQMeIWSUaB",
+	"xTlQmOOZhRLvoSnF3IiiXaW1U3VWr6S+iVR3lvT6eFa3jOtEP+jPwa61Lp/zskxRS2TK3o8w7+P+JwJx",
+	"/v/7SHZshn1ApgKp0oTikil/Po3NXIknhbIof09iWu4uiGqxjxRTBNAR022D98LaWHVR05dwB6C0YrXs",
+	"HzC4LddZlwoDZYRz73a28+LIyawsp6jV1vkviMK+mrCyddJL7xftHJHqDP9E+g7k74W98YpJF9P66nNh",
+	"om1vJ8Ss7Px/zbSW/sE4UACgAZKpvXBPeYtryctyeTNXZj7DANo6dFH7A/QTRcFGQGxIn21HJkl0kiGd",
+	"pE/6SP/XJDJM1iaRdKRY9BdyyNUwaWKjDy9KdkgnOvgkgzjlIX1cW2YtuHX91oMz30cq8wq3/2ozmhsn",
+	"vGoNb6+nbZmE08b1oQSSMG560tvYPfu2a/5pG/zTNvinbfAZbYM1LGKnuNzW3izX+kd9UnTOD7txPV1e",
+	"7r4OP48H3/NKbhv5awOq943+bfB6hW3e7jz75edcxgXqITthD46vLf1RbbI6O03Bl35xUijmyhvSorbM",
+	"PYhSPaQvFydTzVymkzzum623bvkaLn9fWlODh7cvkN3zNVdml3K1/lltidKk7SmsJ7mQblyJqUaLvJ9q",
+	"3LUxb4muXbBnbqBNHjdGmpoTmixW4i5NLabJyGN8MtG7Qj+MOFdO6VqORMd7wrZtAUzJxpUQUUi/CQvO",
+	"uInw6zAjqRCzesLOvj1m+Z8fqTUkMD+nwNkNRTAGDImHRDrIoYTE3AVg7FXWQKMMh22wMKNvj8ydnB3p",
+	"GS73iIrlcLG4K5UcvZtPUxkpXdb9D3rBplwtmVTvqbdxyDGmpAf72r466TyFJf+Bj2oMldtdNzggxv8J",
+	"+KTmd8JcRFkC3z5hQ4xXKEgqzJgcMyWgickxW/GrxOUiGzwpie3+Gc5uNRQ1n2JHFNy7FNt4U/IUPOln",
+	"Mpu2rP/fHzaZyxiijdgZpiyACAQleTdMMHtQbyO43n0e2JYowttgXHeCVke74ndqQx1JvCVWRK9uCygF",
+	"ieJg+UfIz9jihHfZy0/YnAi+G9ax1Ybch/NrZYO/WueXXck7/l7cl2b0E6/uCr2IEo3POnWkFBb86jbR",
+	"l82mxACz/awvEqauZhOuRLEBJNQBnrMFxNupYwfmv4GeLQpZk95VwAz+sity6NpGDK2jdHudPL5KTnm1",
+	"pHapzydajrY9yqazqa1YOXOZaNSybSLPMbUEvK98re5skfTCd4FSePv9c/bsydO/+AIY3/bzOk4CBddA",
+	"TllwN7LIm53F2UgXImotV0rIrh/rKhG7HNXzVE3v2j4Q2AUSSypuQqZoRjVANVvoOSTe9mXOPaKDtKHP",
+	"XYCwA4K5gawAV5J6o/Ka1ZoVGtnYAtONIJx0zH4GjXoj/gJGPIT9xw2AL5iuffMQuSFJNGvk8TYLmwiU",
+	"Bl4edfjy97bDoRh4uagqXXXOBpI6sQYF0UDyjAkAhHRkBjmdMVJHT/9HhBmSmFXpWoz04DvYjuRj1NA7",
+	"vRZAmLwZz0sszdmJPg3jZakXvVPnZqRq96vnB8U8gSkN00dQWp/w6zvaoy0izdqUuI3dOWfIbW/WsUya",
+	"R+vJ1pTwW8dc++XpfRp+W2s+Hq25356TfCFUnq6971yzNfdgxF22f1tIzF9CykFIzw28vEPJ4OUcNN88",
+	"7pOcjl/fI642bpx7YZQsQYQSA0/s8+jSM/DHhuPLP0QvrmEnPldjqaSZWP0JS94MHTjv3VtuL/1hYzZB",
+	"T7cuZ6p7bAfd9m0Y213uZmnvh+vrN64wJN0lJl3Tdk2aCJMKi0TTTt4kKF0+r9SFr/m6IDl1gfCh9qXw",
+	"l8h7NPkksD6YY4TW55G+CT4puoFr9LnnScyqa6ycGZa0YIhuU+f2zKlfw2W0iSulGjc0PpRd8KiPeoHE",
+	"OJRFAa1D4hKM0D4k/hS76zc+4eau8YG7T42H2gUeQITxB657T+NDJ4Ljz4Sqq2XjEwdB3fgwaEmNTz12",
+	"erLcpDGOL8WOP41iOa031BNdwEck/6Njj4thoiyXm6koJHfpMRNtwDabG1G0EOb9LfWfh3+m5Q6c5U3r",
+	"y+hsIl4XfepSARrbF5XgBE7n/xHGw3+DG9mfUoT7HY7NGpJ+YGX3bBEPAp3ob0oN5OqPNoYNb5x3/AWQ",
+	"Iq9GE+mxxt1pj0ousWgpnGvAtIMfRnPwuxk+AgqO/p2oUApvjj4M1yj6cEVpjmi9qW6iTdVQNS1h8Vrg",
+	"g/AEOMwVL29AVcdbHh9vrSs7VTi4VODhDYywG/hn2GKZMllc8ObstLfm3wyKrfQC6o/h6fsir+vvcxV7",
+	"avrGgL3zZkUv6a+N7BYm861rdsFZ3bZXTK2tuUuI27LOmOCjiW9jdd+en1YLmTYsyl1UZV+j9nHJgCY7",
+	"jivKXyKZvcIQ09mXVEhpmcI3pm2vgAn95LDn0G1v1goJp9SBt6g0dqLCYr8Fqweo0C8HD2nh/ITc3KFX",
+	"BsxVB7ovLKMQBZ4j0Cws57vDS8axVNaqdlbb44aVWt0OFBqPGBYsZBEQJDBTW4nQYk4WUaQLqCSFmhT1",
+	"fCCH+W744vtrOuZFyifNz0OiftpbejdASyerUAONT5uDVmY+3ehBbrIOyJ73xOleAeR2fl8tp7Zq2nbZ",
+	"akBhb8msmqsOML6vo3Gbb3/ySQf8z/ZvX237t1bPnE8iA+rX82nv+Gc7unQGJViCoo1yf4+N6ZwwYIpP",
+	"LU/7GHomfdKJOhvuk17yz3Z8/2zH9xW34+u4wF2qUYOVNm9QS7vMVvThJEtvKnLNi93SNFs6Qdq+AB8L",
+	"ufq3NPirNeBD2H7nVr4Xig356O4SDJCZ0LNSdCThJhsov3YBTLtv3CGIbXDFwqvSy/WvWU19KaKmxn2b",
+	"CaKHqtl6ux9Lw9u3wtL+zeNdAhsv9ejOt1HjNR9yI9ij12+g41P3rr2pICW2tXOXKLQAPcQXtG7eTr8v",
+	"oa/0yrK7N3tH2sIRjBhplfIlPT5tm9s+nvuYSi3W9f9fnasuS0umu012XOlputji2vd6a2Cs32ph1oPX",
+	"nm1kq37Q39auJ10e0lnP67NlPf7Lon/y2z2gzFwwD1S1i6wJdaBry0fegqt+ZVfWw5L81EATCTZkq0Xa",
+	"vVWNAt247dxy9/s8/l+5M4LpQ9nQetL0jcL2USSBrrwW6RBg103G9z2M4Gxk1Diq5+zmRlQ3URuYfjLI",
+	"F2Vt7gqhZ0IB+EKU9QYeRmhyiUps6GzZIxa80mTGEXtEyK11NdCSwuYGlXF9ZfhG1BA4vXRabIzQtWpB",
+	"bpc0i8zni8e56kik7UCp6tzPjrajoceUayUBTuQKEsSwI2hs2ElDbT7hJwAISb/f1JkqFeR6N9LJDnWs",
+	"FO9FeYk+8YkuC0OmvjCOxKVrNHXaaA5MxULo1qOYabqX8rsQb/ikpqN8Xuubaq66C7vJ8HBhAkltVCdc",
+	"FaJget4RINln+YZUI14p3olqfkX4lloJyj7F/EGrxNbgZ3mW7nfSxxlJO+98kd3KCnaNpTsGZOn7zDi9",
+	"BUjC6SyX7LTvpUs1o0l0FO1s2TnlUsW4x/fjM8B4fRUVjzQn0Kh5cRsDP0Lf19nhfQrRdmx0W2dMOkvo",
+	"ZfD4rxzTPThRQmzfwbHs0EEmeEfIXZJqLNrsDUrpRq3hg0j0bGLl8jXkbIsCtqs8cln3n6dj6P1GLFpM",
+	"Yud+v9vgr68saZWYuspg080/WrQF615zcP9O+5KITgQxLI1lQZeBJ9YLzSb8vUDYJDISQ76ZVJGSZv+U",
+	"hYA2Cuuk4n3UJDkB+9WWItECdinU3ptSsBvj3v0OfOzelw6Fkvqaenp1TU0DvU4qIdIdTQMOu9MxSZfD",
+	"v2SBPJbLGkoydHUj1Wxe79YBNYI8WoNERrJWmtU2a+0+/d80Mj1/unr180F28O6Xv1797eXP1+kp0LV8",
+	"rlUtPtQdd18abArjWmmF+ulmy/4LZupqPqohCVXp2ldMYhGzpKqYdh0zu1LRKweKlprHgA85pbZQw5S4",
+	"JU4O8O9eF+rs4r+5jU5ohIv9QnRZIAbcZeiR4/wTCuH04ZlH7547M2BVO78NqRqbVXl42HQ27KWcAe8q",
+	"gEoj7GYgyjH2F0Ho/VcuPceIui57dvdItdxe19FxIkcTLFQngLxw6ewd7JesEL+/xxZFzW0S+jEs+XRH",
+	"j9EW1gu1x+m+txTMJ+QrBzGgoVMTgXYP+ejuFszcNKfdIiOh2XanV912n/Y574TryxOR3IwvlAff7BHj",
+	"teSXbgj0q3013nLqiAR7hl5yqGmFXEP7gstWAkjT5Nku6uxh7dZKMFpvgDlsdHHqBxK2pbliH193+VaC",
+	"3M2zaFuAPZHC1lLAa2f6ztUImp1gL7ZmVx9Zm4h1alUuu8F1unhbx0COoV1C5R0IWKrCQ2GL7bVGI2Gg",
+	"sxWkOts/qOoQy/K8FM6JmrKBooRFSPrCnhaWiT87RPHRD//Nt9BaXY53A1DmZYzZsQNnijt43TfX25yy",
+	"0KI1x/infGl5/m3fYrX7AJhr35HYUg7h/IS8XwGWSzHA9iVvSqdIlidEZZSFEAvxJtlHkqN1qCsk1ZR0",
+	"nm01mX2Dv262zpvKXuh2kUrFglan9mysnjzjEkuIPVacKuiGQkOUfMRnVuu7MVKNRM60gvpxLAaPXdGg",
+	"TGYMHvPel4FyrZRq7YeE99o7+eT8MKXTWek5lmV5U08qPb/tWEfc6UeJhWiHX50ctm9ipdZ3omC8RltB",
+	"+NaPsbMImzgpkfl2kD7wN1AT6vA0tMKrsBejHztpbF9H+g3MQSvyg0YquJlQ7TurxEhX4IaM5tVY4uoE",
+	"d5ajI12W4CNKcKS3emHijkko0sFWgE5Eu3Eq8cHy+QRKBS9Lg+fJAeu1FvYDMBisahr6eP2sGS95Nd15",
+	"Ao6j9DmoGGVKj6nYvhXgs5QOJgSf8apeOTdkiL5xGOlEu58Z+PnWNml83bgrlV7EAFQNd6kTA4UWhnps",
+	"cLrinIw90Trq7fS0ia7qMS/LDQfu73Pr0GHur0EyQgG++qSj7+X2uBrVEhNsyPPRrvRoXPNslYetkljw",
+	"34b98DehcQkTp9tDCNyLn63lRPh6/W3NhbybT6c81aWpZYNuKNMioDoIet2MS3k76ShOgIiXyewW4NUy",
+	"eipAzYpNeRCKZ6d9Ay0RF0rzaRqP1zgGqBm9UZlB+UitRhvhG/EGHSXv+eJV9br3HrdV5Z4/XGkgFnYt",
+	"rDM+we30t3XUFnDWVzNDUJ5BZkWt2VBcsLyU70WO6pHr68gpZX4qMpY7puKfaSg8ABdV60oUPo4dljpQ",
+	"gN/o1Ihmjz87bsSzku7Ea27uEvFsV3ybTJmguulk/NWFG/WUcHKagUer+zNdQbPDBQTkX/7HUe8Q5C7F",
+	"PA1f1SeEFft7BfogrPy8b7AU77+/1/jojl3TZBOIAI07in627LVQ9Z3YxgbpbRfntHS+U5BzLQVdNTBa",
+	"+5Ydf3IkEnqf9g1D7nhmOHTXVt6HEgKs56vVPOzsdwrzrWWtW1Bb2mO3I8GkYnZw/Tt7wmfsl+vnGZvK",
+	"UaUp1Ttj+X/mmGLVYumxGbEqglwefAuecWtm30zl72K4sg4GEP5id4un/00u+TBV8L+VCKrEe33XYQX+",
+	"HLs1oHxD6+ITTDmXZbfWioCH7k1A4JgrggJ3rsXto6Nu7Evyplr62on3NwmqDwl2HPNK2HxjSc0DHwAO",
+	"17l798Lu4Zp/vfzedQ3Ylt3fzqfpPPJr8aEOELPdMPzJKM+M/z4X1MVu3LNXguLTndOaTLCseyTDKWwk",
+	"Hhaf3NF5lWD70HGkB4tzJRv7Ztzbp49RjegWXKOXq8puV9pJlWjk4zxQYSpZ2Nmuw9iJR27BcJKD3gtr",
+	"sZT09XKWebVTwlgvqnnpa1oSvc5F53w2JGpBkNFlafGyZMN5HdL604laqQT/3olXQEOJpH/7ecZKvRAV",
+	"G3EDOILUQSapiG4VaF9F4UyWy4YUGuo7WfM7AZ5ADJEpvYj3YTg3y6i0OCTz2XmJamr3zVu66d34j1D1",
+	"3dKZ+YwPZSmTxqvLRpKGgcO5gvYVhV4N+1RYWbwdvjC6fLpxIqTHyxjOZVmDryuDchCXqNWhCFlCXg+v",
+	"7uKE8pb6zcp6TSHaql8pevn6Kx33MYDVrswva55B6n796pS1+7B5+oslJ/37i+8NDQn8OnaSG2llpGmo",
+	"urSVzWnS8La1k7wPORNO7isVNqDPjOaVrJfv7JooMC94JaoUewVXuZ3v3xzMaqigIkR0yOT85e2Px+4u",
+	"gEcD3+jHn9T17ODjRwhujPXqSOH1KFTYUNQLIRRZSJi8oCH5GQsHL+CKCzHDxNOxEMWQj+7c84tK1oJB",
+	"1gP+4BsDSHMZIMHUZqAQTMowo9HLjjF6gn9gleCjiTD+50x84KO6XAIcGuYRhMHR+e5iMgHezjiMNVkN",
+	"lC95RPS1Qi+Uw44ay9Ih8bvq6YEaqGvLqAs9Ag3aJROPtKorPqJ8B2LjdhjoRgRIHCB9b4USFQdE/0pP",
+	"mayP2atCqFqOpRWNZj6aMG4YnCUgzbBqXgozUA6vQBh5q2AeR+xf/uV7XU3/5V9Iomb4s8MLaENlCSA3",
+	"it+JGyuA84z9cv390XfHzHIoDJc7l5F99Jfr5xhlih1HmPT1n/kxe60EvHWgGOFZzyAdEyr7g7H0nTWW",
+	"qMqsEPamVg7W7/E5fIfg/b5cmEPY5BagPy7ZUNcT+MiIupbq1hwe2wGvGGQ5u6JFK8qx0daEG1bMZyWA",
+	"7Tp8/ozVFZelpUliVlIBIChugOVdM26vJzPzqtK3vBbGijv7ZpiHHbIQYgZNyrGplDTsyekpy1cgf/NL",
+	"SON2U1uIsjzCJ0D1WlRa3cKvz89TWP645UDjdlQH6W+PDtsC5MfsF5TCoYOEKhhJZvb7HDoB8IpPRe36",
+	"iAER0avMMXuF8hS/g/vCNDKI+tsntL9+XUwWyDlmvJ444n5y+oRSo9mdVPYWWNoD1H/jqO/xIbwfdtw+",
+	"THsN5XxGvhcZ4iEWHlCaocqqighjOf/by2t28v7sBLBX7eJ/pnQmaexEfV9ve0XH9vJQo11pGEH7wvvt",
+	"aTQ4jh3GN+IdLtkv//r999+/8M8SB4BnaXXfIwK0X9+TQ39l4iYfxoVmCUI6H+lC5MfsJbAtam/vELia",
+	"+O9ZBCr1DSzPnqhzhU6t4WF/8/ero//kR3+cHj07vjn67c+z7Oz8u485zRJamLspPj28AMYIAQ4iF8rI",
+	"9PgPlyy38iuPd2yuSmFM1OLCoVTaFfnDNuGs/4J7EfWyw4dQ3/CPfXfoNuD89Ix6rv9IAVK6N7R5Ecwi",
+	"cf0PdrzQFMVYTkglEN6OOD89tbsGMggr0B22X4a/xLpX97Mnp89onleQ5eqmeX5qqQn+gh1kKCRJxloW",
+	"Y2cKjjgA8Z8bUeUM0czRtor/DUXK+SXLPxx5CPQj+HFuJ2tZOm611eTtWphVe1A75uYOCsKO2a8uiaC0",
+	"dKPntZEF5jHBrL4xzHsWmUedEQWEr8cOLFTp2g4Je4kB6FKOhDIiqHkHVzMrUNmP+AU7Pz49yA7mVUm6",
+	"gbk4OVksFsccHjvW1e0JvcOc/Pjq+cuf3708sr8JEY6gMkTITxcHp8dn+JieCcVn8uDi4PHx6fFjamYP",
+	"6s7JBNIo/7B/34oUlrBivJQc+Et+Ys2zP3IA7jl7AmqPKAA4Hw8OZSKamX6LXxUHF/bdlLAJ2FEzbZdj",
+	"Rzs/PW31n+IzFC5Sq5N/kKGJSucmlZRGAN2qjcnIpDnGoNKYE5JM6lV+bie+T0ukJx5c/P23yP138MpQ",
+	"+w9tidtu1Hvx39kj2LBDyO69NeBf8I02Vyj04OJAaYUuCdzezqNAHbPWc2BSK0hKWx/Ij/K9UJiI9V/8",
+	"SHY4CuylaToP400FPg0xN+h4Fh8czhscxneHkK4JIRBS3uD0RtryIkptQRbceWiX4E0BpWygXG9Yyzc5",
+	"im8lKqci6AVVjq0c8k+0jo1nbFdxMiu5bJ1u29T6mIZYgVHu/zjfCh73NjU7nCRxv2NHuB13q/+9eU52",
+	"x78Z8HHs7e64cdKbHhlEe9v22OjiBgyATziAJZ+W93oA/8O+cKsDcFPYirw/w07/j6ufftxhpyvBi+Ua",
+	"WW51nVhuZK5ewWBvIMzXdg0awU7Q+s5YBRnUOmvdI47JXJkgdJ6ePmZ53GoIVMGByt+KuloeXVnTNG8E",
+	"5F15srUBTa1nM/q7IdSskrXgy26hluZ4dkflZ5VrI67un1Cec+X9HHIk0LFOFrHZRcK9PzsBxfmEPPbm",
+	"5M8QN/t4EgOQJanp2tkIZHBwE2zJ9a/MM4j4o5spKNWPfnh1dP5t4spbaUcQX+bKXAEkEZRAkQXeiQ8W",
+	"HkGwKnPwMdv4JI3kGuxtfP6vCBzV40m4CH0efCHHYwNoZvsjYGlqXS1TFHwFjljnmZ3gg/dC0MG9+vff",
+	"PqblPA2HlRC+Q0VE3vRAF30jYNXHbcmDMBkAnbl5OchXeTTCrHpDFlPntXjuOGoAnrR2sctKjhOWO8vP",
+	"gPXCdw2GyEtrFUNV2dkhFMlbhm8GCm+Sy5T25WkqY0ZbCxfaXeiF88EqhDfQ41qoY3bFcl+ckaOb6hSq",
+	"YYzDorYztwx6zGUJbrsJNwMFfFsUl3YMSCLjAG1W2xWAtABHXs5HNaR8YxkmeEaGYiJVwTirBAgC160V",
+	"NLyByv2p3viCRtr9m2im4Cdd8yhWmeTMTPQioGcQWGxadKRLDPd4C9MDJu6kB09AgS2NVgCfsOdredXM",
+	"sIcaSu+8dyTdED4ezXD9/aQ7FgK+J3/6Fliy+LjBBqbmPQYVgmNwluarLdPypPb4IsAA7+1cA7Ry2l5y",
+	"c30IrspZDHxM5xRF2jsOCpAAt+ajbuExI+065JMIJxyikbuPBCjrdRICoi4pduUwyqN2QxU1+9HGdy2x",
+	"Wid5+jM20QugN11SkyBpmCzEdKZrwIvB4n1sofvIx7qwkFZSXArSQ24tf9SKECBQB4YUpMOo2v8R4rha",
+	"3owK0khUNZcqeo9QhWH4vP2lR3Wxgw+UX9hQoJ8hb+Gu5x2vskIAwyaoYUPo5RnLQ9+6PIvoyNfiDBT6",
+	"o8Pews/SzezyFNONSKBxL0Gt/asulvd2Ja/CSA4c+2MzcFxXc/HxC2AKvrkxZsvslUO840sMxwwFlGlB",
+	"kfNO/IIgQz9uvPRID3u68M95WVolawp9KGtRLmNMXwx0B0B/CjoT+hMoXBAho+wDtKR8ozAzo/iQrBm/",
+	"5VIN1KMXPx6dH2KoFnr+WG1HKzaaiBHZ2jU3dxh2inALnXLtccR9mMEHsOHuZRgfgzcNVLOrEJPjdkkz",
+	"aFPG5aTZN035nWhAb0WAs/7SW1sMsruLxv0fqDYDwBA1+C1bNz3c8qwNeYsAIkbU+JN2Y077A8VcJchA",
+	"QVUcPNlofZnmHjjqvjkHjvKZuAaNnjTU3KZfxtTtgE1WKJy6HO6VnzyvNIU1gzCyqhjfEzeh7Lw9cZO/",
+	"BtbhVgEAQRcASWE3N6fUxTxDXwjQ9DEDS9/yia5bwpBzXDLu7+BApS5hQwgjSm3S8UUbseer0Gqz8oUK",
+	"0MyjQwKb3jPJ/00CdmjUnwSo41PIfSxLcUTx9ZM/qc5znVn0qzeIoI7C18NzdOWUYlxbBRddbE8OyWJK",
+	"Nn5OG01Rh4c9HnDcRyJ9xDjbhzGb7PZ4/ErFqEd0Tz/UbuYTLj42njArp/PgXwOeJSQbQXYYPJ7Z6baz",
+	"gggTSVfMJ5qh1x8y3gCKEZOKMKWtO2gM89kjEdAIHQSA+7FnAvhRGpcFCePB8WsEsOrnZsfjpzN0nsCT",
+	"P0MDr4/biyxyTDuJ5aokWjpBnIkEgZZlIxOpnkh1J9XtBcOcpEpMfYsl911GDjz7BKawubQlynk6Zrlr",
+	"9JwPFGlyppFbBYlVd2JJyLX2rzhNUy8UTQ611KXD4ES1BZOELKNCagBaxQzWmeXtxwMFHGylyb3VJkuj",
+	"Hcp8Gzui0mAeWP6cEqJYN/+Tb9OxDxFKb8cilwcWoL5PSlcUH7frAe3Pl4WMUJCi6+XDT/0kZjLgFBpE",
+	"pbu0ztVYKmkmomAV9qc25Dphue84ZynKuzegXUKHVyV0BkbHKNF3JXjBh6VAY/HZ4TF7Q8qJbxgKzz2C",
+	"pOehKNENgxp9ydUhep7Aye5TpH3yHeFXIhzgN8aHT0DQP01qirgj73xgpUVtT1b36gU2i9gzKeAowXqM",
+	"eS2d7iZhmxSRwCgcVXQwCmewQtQJmV8UlwRmdJ6Wh537eI9BAgcEn761vovGQ+hEu5/N7vG43WRdlsi6",
+	"DeILMidzcLfylZpfH8dSkHiAUHZ6JgbKpZ5mTJRGsCenj1k+1tVQFoWwfACDXZh2bZzuOK6EKJdt3Ncu",
+	"jFdfL3gxUKXg7wFYciKm3h50pLyScMGwjyXLXeUcuHgavph6XilrJOD36AO2/IN8QtYE9eB+FGQBVnJ2",
+	"ehgVegDHISbmGCeGFMkIGpbUUOX08Ji9wxQ2ljtQ/5wt+J0wA0VA9NRE3Pj+w52SOb5s9y+ZG/0KHlgy",
+	"97vjDymZ0RT5hCu/TjLHDh1qJbu9PtziEUkPjjXO8QZPLANrul2/MYk2EmA8YT9sPWYuqTNzafMVV4We",
+	"Rr5ajp5apsfeX0oGVs4eQQnf49PTjDUbfYLjx45IPx6WenSHeOtLqLux7CVzraM+zGS1DGVytGHsVljF",
+	"eKCUWLjMKHQP+QqOWkNDDGv6Z4lOZHTrKaIfX1A9HkM5Kk0y8m1csPPTJ8cDdRV8tghk5thT02trh/Xs",
+	"xo3fycYwEQA2gLyYhByVdHjBLuzd4dXo/fqR2MKeuEDc1jfBCWgyBW6T9xI2++ASgCjWfFkyAj6R1Osi",
+	"MiH6fwC+QosI5Hwf0aY0k4ndaGvT2KbYEbWUCPNrp7aY6FI0AKMhQ9InP8RMAgvFrWXKKw5FkTN+69SN",
+	"v2CmjmuAMp8Cp4B2fI6eSXhydgtVJOPxMQM/HTk70J0ux+MAcQIDpG6FXULwopmt0+R6Z709x7LaLyOZ",
+	"rd2FFuqb12a20YkTcTyE7rxotqHyWuq00Y133w7GRJ5bx92xPzH7Ecq+sB0HCaWsWK96zF7y0QSjjNg2",
+	"J7RnkFgZ5jwV9rIuZ3GzHTDXnfE8ElQgMVB4R2FAgn4GB/mdVIWThxc0H4Z5IAoSEOGSownOFUM1lGbl",
+	"CkJhohhohdpiO1we8AJyd/fzCNyYCt85TemY/citqKcJ8MrzJKlqzWR9gfQjQy8GV1tpMvfVQKG0zKiE",
+	"viIIxmHJ1V1UpxewLRx0ydLQCoOszl1Pk0ddrSsGal3viiw2ag6h61ql/8B8Q4R9tQqVntftRklWkMXn",
+	"68pbWOSh+sY0HJCgvDTekrE80SEB2m3QssDsUrqa8lL+AfNF0GJO8T70U6IfEzZnoPJG26bMG5Hwqoov",
+	"cigRxypUXKI07B++D37ocmQ3esjBm8SKSs8wfO8kD+IoXzAjhHc1uUHAwIvVJA4aIAqrMBq17lmCEhB2",
+	"3LtBAbMd8yKydsEntEUIFw7RBoBHZ0BjubewrRX83qq0oKXaa1rIGrXGitq2uwN052ltyWeHoYRYgUgz",
+	"PmGJaoTRJ1zdUd6D+3VuuJI1HBdstackSOCKTvPYXuscm+36lhjc3OW+LNi5qpsdwGB+35LHze/LjC9L",
+	"zYuBQuQI9BtZ0xxyXiu9YHyq0UoPb3Lpwr7diL3Oxt9i33gLeOG750fn54cX7A9RaYjZICwzkp0DYkbF",
+	"TtxycDGoOTo9IKzDCGE/9CT7nqrxa+0gGeDwMZUF83hBZySdGafyxJre1y1tHYvfvaM0chBABQJxrFrr",
+	"ZIIGeOu/R1myHw0dXn4F4zy00R4N/VYYqzt0Ze6G7CpoyUxiiDppeT0SATRgi/askbwC+Ad3eEBwuoQL",
+	"Ye7ZB7+5jqRZbtBsc2LACoWv7BWnVC7LYpDnMER3ga3kZkTGPPQ9tkxsJGY1Ej6Ih9y/dqAMqNqVACQT",
+	"Skiv283ipTFzQbAl2PqD5dDyzNv2T08z9pSa6gmJvdMou+zQhVwhr8yqa4GT1Ro+CP2Yc1D13VvPT0/9",
+	"r0OXf2VqwYvL0D0dZALH6ioEmiDgBx9UG4qBsloMhYiPGZbOFXIEUYIIxOKRXxiCBuB8sjAYfoyjIRbB",
+	"k/NzK1vg9LDJOOlxA3WWWfbupg7ODq1uRUV90e3tk2qOObEN+B8UoRwYJm5VzLGboY+alZAsc+F0BCtl",
+	"oVSBlxnVOQCgiKNtb7RlRE9IcwGQJuZukPDDQPnKqEFIrKgfs6u6ruTQq6XDZajxKKVVuAAAA+aaEeMd",
+	"LqGlz0BZOfPYvtzKmwysvVP65/nTQ7+rbu1NqBfqxgKi89IBlsnabwyor067ApMR1Rf7oxuNUPQXzDLH",
+	"nKQ/fGX+X6uF5IykIvicC+1TRjqMTVeX9c+CrP8LCrK2L8e6l+jPeiMyiIqmGZkhJVfO8PHKJ7bF90nA",
+	"c1WIquUWLvXoLvN36JbPDNkAeI8hmIS5ZcyXQebSYQt5ZVpX8hZ0KYeHYjVSsNuWvdTnSyqkbYKqBPfU",
+	"kNejife8umSIkVbjUo7q/Njaa/AbsFYou8PJDYdHm1P36xh71xp3TbNsBVUXTKx6Qm/TZXFD/4x7emeR",
+	"nea/Qch2q7OOuNJKjniJ2FIDVYhZPWFn34a970weCSkiwZjot9ymsYHNFL21wRLGxqXT1NBYgZvQSA6r",
+	"ozxr+iz/5ed3v7x58/rt9csXOZDeXyxft/uKjf7yONgcNSeHcDU8E2LVtNh0aAx17IgP7zFr5fPo2Y3B",
+	"t9O0vYL1+XRtnHbQ4wDAI6Ty70vfPnFMZD8+vB/1rb245ZJhPgl5HPz1wcpW+98bYLfUU1FW3nINcFaB",
+	"nWauRLWp6kFqzMSa4Ia/FwVG+ulEI/mExnrlDPknzUgYzhODp2ACz6ukC93t255v1Fsa5jPlUofhu67T",
+	"D3rBptZ4CIXM94WA0X1ZrvmdoOT6iWD23gC33d91QatnbXTIdxOcQ18PgKmIrFHu7E1vgGbIe3yVaoOW",
+	"V8wIsonA79m0EuczlwgG9pFW4jIcRlTWRL5tXU1Bd5grF+iWFbpO3RhUgy3LEhE8sNrQDhjiX0tRXzRS",
+	"ww3oSuhKdrezlMp3WXVNUj8taEXmwIqm2O74Zp8Cqw5eBj3NDi4OAJPRgfXaF8Z4xHiqRLFnp9nBlH+Q",
+	"0/n04OKp/YdU+I+zVTTkezU2HsCGgO3ZHPxCSn4oAwJH+2z2w9rb79EdguHfnWpfFuAzs5etHeFNkvTL",
+	"8M69h2H3SVV+HZspK2zjQ2ToA3VZPhbCqlbIWyoqIhKLzvbBrVSqRyU3FyknbrKrlanAtjEzB2GSdCWK",
+	"C59QjEkdaGXIsvjGRIKR0KLRt3R2iIYpPIaixUdCcj8+xk1oUpIiAlBIStmNycTZS8YHyoXXQkHDWntm",
+	"NU8/mDTsiqYJR6mViKNPtRX+ciqygaI5PWNRHM53WaAkxWP2q4sqJiZI9MJ4XSOkNUnXOJpsN21eVVDG",
+	"HwnNdtyItqglnqk6wTIGCCQdp8OQIHfRfxFZ0+ChHijn18hYHnq553GWKshzMYP4Mpb8ttwOOcVRnach",
+	"a2+b9xA46NuBwv7OxqHIpsQ0DOWZwZ7UYv9+AtJ/YLU4LK8jE9NvIlVbh06kw2U4AdqZS+97cmDmmIt1",
+	"9nDzVWIR5mzl1ETwAhjcnwcOGLhrEHr0xD9HY+wNjABomcMdbcRlt2LmvdT+gFPTWVJJkVrM8XD+hKhx",
+	"ve/A75idmfGFsrct9qB7a0GPEbV8XqmW9kCW7EB550QjUyRbzW1AxtBKR6BI+pIUf6z/g7juGTBZSPZw",
+	"qZ+3gK9sLQGHVmJioJ8IYR1N9AV31oLCGA1sDyVpjrQalXPL9nDVxip9C3OBiPlX1BZ+JUaNWXH4/tOM",
+	"8hZrJt7LQihM3TkF9OjUeiPwE8SqmisXfnHRFjPhID3rBbRTDxntSojC1ZvRsUTXGvy8jPKsfeUsMMpW",
+	"63swgOxKrtSSSuYQ6hV4Ly+jQty81Rk9p4pLI4QdzAPnrQcdyw9xP1qAYeDgXBkAA1gu4cAl7rjNcZ8D",
+	"Pv4F5TGA08YFWX1GypSQ4Dksym63mVdiChkhodk/5B6NCEGk/bL2jNEJ408aCY1Y5YIjKd4JRL1vpk1J",
+	"4ztExpfR/gjN4Ing0IACg3YO2p14Nbzwr9QDWhREFtg1GtLDx1E4oeQ1pdPCUlxDC0MXB3I4Lq0SFVA0",
+	"YbeAzCBvWisBOwdnbTTihFC62JLc7rBXjr3k2MA877KSW3hh2xsWrxT1B/u6TJBU2/+1hkjEyx7KEunC",
+	"SdsGHe2BzF1zErUwTBu7LXwazMIgngDuHagkAizCJ4eUsYkIfoRxDbdg4nyI8eb4DEZZI9fXqlwOFIpJ",
+	"bE5CydbTC1R6uVmq0aTSSs8N1mDiOxzsDfWt4ZBeDZfNMZNGTh1i/PvEiCC2rKnFZWGV7A0Qpn4Hk1cU",
+	"d1X+Ie7tnj7gpXpHJNFVgjSf7h1tsCjA5/l1XCa4AffnLbqG133VjiLfwnJ9DoNd6EMxZWRTHb7HByld",
+	"TbqF4po+D9bnnBmXcR62ZbnrKj87S6ZWnAQD1ctLAKHnFQcB6+sfALa1H9dA1JZ1z3VYyHvTfBANuC/B",
+	"9l83S6gJnFdfi8VfI9X0vZhtE3/Vi3/yp0/8js3GHVBXvIdlfS362z4uWgE9YskN+Y3B7EA0aXiNfYdc",
+	"sz9Iuzs8Zj4dWxoqC/c4fAMlVtswUaUKdmuqJw1nKhUPE/pT2JcI+ylxrYUqHszp91lqr/v7/B4UGQUR",
+	"su/TFVZzc7eTxpI5PXqlE9YlYPIUU6moHtUIYRhkSl8xyxrlrWJ53JI/p6DAQEUfr8QFzjsTTq9hERvi",
+	"xK9VuYSyZONDKn6wrqBxPMlG7LhPP+/kBBoF0pTKDhMDSwdNlkrYm9s1J/eGxnwoSj3UuhRc9YpSf1lq",
+	"Ijd3PdREu2cPoiYSQblrhf/epBIm1boYVqTdvTePHm3nQqIS12gvF982KEHLaRtyhKyhWzdQeO3QgwbV",
+	"HAryRLi/fV6DfMI23LhYZcT6xXRgiSC/Ip2Rm7vddEYcxlLEvpRGbu4+TygJFtWlRAIoMNWIfl4lcs0s",
+	"QYnk5u4LVyLxeK0WiWS0xUWOBePJn0DGPXDDsHuyg+/KfKVcFul6JoswRVApW8EHu9UBZOfN86PvMnb1",
+	"IukfwMn4W/KF4XVtv+3rkLrgEDpgugBoZHuMrvTGPdxNfxhorl2OYTtTyK7zIRC5thKdA/UrxKC4h6Fx",
+	"SlMUflvoeelMJWagcyP0qhalXpBGnwCvgVv5dA0e1Z7l1mexhjYR80PaQG+FgkJZnMlQZO5srSo9V+4f",
+	"98f5TzyTNid/Ygv5tbjL32voewaYjTzg/UP0zxDrwvqeFbR/n3RUNeHSXXD+kZUFIBG+Q7zmgcr97GL1",
+	"LWrVFIdQ+WgkALPS5ex6uEnoVw4RTEK/6uiGdOVGO9gr5BHgx3VRHMHLPViuKg6HJjeeP5NxLiHm6e2J",
+	"r/YoWHRH8hzmFgcp2pQcYSjtZPFLRRUdAGYIzfrBlkhHL16E0fqY5pFq5NCrYJguOxi+7G2UO0ywdzWq",
+	"/V+Zfeymv9lGDtv4UPGU6OCwMKPJePfVVsprHh3EbjXyTVp7Jd7LAGgxa4PwBmXcGs/2hQyLjTANBJBC",
+	"wSKSRebfxU4pbSm8BzT5QwdQbd/TzJ3th5vXDdz7xi71i7MCHFpxzCpLviNir2X8+ctrfptTUjOo/26I",
+	"b4zvUAvM6lvMbrN76YpG6fyc16N1CEkbgbZ1yyj9+GetxE+opu2TJcDsOkSkXV3LQrd7t8k6h2fglY9T",
+	"1PMOU5zo/QSi8Wp8ZBd8BCvO0d/0SUM/gEinbO6dqHN382ie8g666uQG7PAZQp5d+zouy3XINWTCAQBv",
+	"cnR/dkmymSwrXxoeypCV+FAPVNzKGbF7o1skC0J3ijjXXw4vIywoeiuUZtK7IQEUsuxZLj7MxKgWxQ0N",
+	"k2fQxoaASjBTCIiG6CUgKuEE8I4DMqldM7Qedaa9m3lkK/qfx0eaDRSml1JSYGiHdYF8FS5/QKx6cnYe",
+	"EgiRIDH3x2jYgGfY/gJy93U1m3AlihvaoptKjE0+UOhn9Qd4ehr2EEsqpry6EwT+gdoN1PZjrwXs1rS0",
+	"AodKWGGzo/ZhbeSCRvEDrofG8wuLHLWKz8xE13Scx+xqd4ljj2VHxhgzxfu3ju2k3vH3D+7T3cSHG8Zx",
+	"cPDqCnWJL5RX2p3cUYKv0cdOHJGuLa51ecmebpv4yzGOImL6QBDiEhIESUeQhuWDg8H89PTxCG6HLOAf",
+	"4gI/c8oafjg4yNt6A2bGbFYc1viDrA1kieO5W/MXq0q4Gb6j/e7M96Pv96laeF719aoXbTsiuj7+o71p",
+	"Gekg5FAXy6aO4RBXsMwcKh9Kru4ylhtRogivxYfaeV+HyxpK286ffosgLvaHp+x//8//xXKuRhNd3Ywr",
+	"Pc0Z3q+Bcp/WGloOwB1qIIK1hCRAqcf6DwR8xYea1fpWWCnuca0AgxWTD8Z6Xl2wJ+fnA5U7iQyV3tDq",
+	"m7rwvnlOaTMfsHpHzGpcjzUh4A/7CJbEkKqRE9PIsWN5rGGE7LuB2ih5rXFImk1gZkqTYKgZds3sZisB",
+	"SohE5kCh5hUl6SEyJfYE9YCuACPklRqaIZzlUAjEFRJFRgAYII1GWpn5VBTYKz6ofAMVUIy4WqI3EcO4",
+	"VCO6Tgex63j8aRoHsvuIk+7JvU5v/zyR4T4s+KooNkSGGwy0qXesBI0/gYfeZ7C598LXrG7nxWRfXOD6",
+	"qigYd/d1a8HRR/U6kdOZrnZotrxRyvwC2CSWrRcVHzum7jFHmCwMwaC0EZCjDEXAt0Zl78KrelDgWFaC",
+	"F8ubWSUM4HkBy6f8EkikyivxD5Bcue/MAeDIWLk4JvhbmJsDX8QeG87ABDGA5ef4FOggJYdnKII5ULpy",
+	"gkwxqaBYzgmFMAMH34+AmKDb8BrLypwFwAv8nXccOkGH8wjSyMmZDeKI3Zc0cuM1Iu5t/r1dbBRprqUN",
+	"75GJv0Ia/zxMHAffDpQM6C1AXXWwuf0CAMO03d0lLcnHvPbDi/50StuGFJvnWE15xFVxZISlesq4IYfV",
+	"qt/p0t5YaUzUo9yhfVGJV9ZfjWs4UJ4Ag5jycqwrqy/JwhuHbjWNm5PyQ6dDAZ98zUI4IKhKayNv18GZ",
+	"G7TEBTfMWC0R0QFSwTfiRwft2/WpObJ2Ps7N56A3aFYeqd5OrWtebTJYO0F7frxGcKdvnxwksJ4+t9FN",
+	"8Zp9qD4fHyYRbFdNZn/xcsek1yYt7c5vegvjNk8ZKLLSqa+tS7d15uunspyknZkN1CeyHMx6ejDr7LPk",
+	"P/W5qi/Bov76bip0261dvSAmuezB+vCR9k7P75tmrkkE9is9zvFxz+Ctc72+9aN+1UW08VJ6QPm5RT8Y",
+	"3prPomiiZT1kfLUX7Z38Sdy6O3sv6YxrMtLMmnn4xtRDoKfQOJ1pBe40Dx6Iarpz6fD7h0lH9pbuZ6OT",
+	"zffZ7tp/kPK4NVnZz8Sn+Fa2nV+XK+Yddz1OXcDe9Rbz4X+XuwSJpW+eHz2jMH8zE0DWpt2UnGLISUcB",
+	"uWFWbkf/JCd2HQL2IJPSjT7tNqfTnj5TZPcLFe9/0wSdrKP7dz/x3EraMY4chsIn+RPnGwARgHRv59B9",
+	"n4AxDeNFUQljIC36yeGlKyWgNlw+8doxZshSuUr1dSd6JKN8Fd7SA1N+Uq6eEfUb3LP99qxuDvJ8ouVI",
+	"/N9cMfB8orG2VjCi2QTux+7lAR6Y4N5gX965N37VSiutYrO+6jbwodRV38Qula28H/yXjaGTkOqXT7lU",
+	"eYNL4Y1xmDDQaZ/omFhahONr5a+RhaDehkqIwsTgvAGtKPedzyHVDKpP12H8xkywPUsPAxk3wByoBlpt",
+	"o6NMXMkVCpAT3WJ2L0B2K9hYg/xJTB2ntF+G7jj5ZwlMu6V1pQS5+qUvoXB5w1yttkvz/VrKl3cFqNog",
+	"q5qoZa6AaY9WSx8ArNeqkfGKSOcmgkLPGn1jnXVC9VmZa0tr5pZLig8c2jg2qtykw0OwGuP54eVAcZ9J",
+	"bM2gNm6OfQwaLGGoGRO1G5Balt9C3hSieACH8cPpimDFQ40dZCNfsoovsBWgUAWGvOvVBHCf4nt+znLc",
+	"gZta65uSV7ciP256mDEPmZY3D4F4n6cTNkGRTw22yNmDl5BVZdXsgZIGPNmQR2RqXgqCenTqcsiH3MrN",
+	"ffXCY9A7uTGdmxpwF+NAvyysALGCbMFlLdXtzVhXN1LN5jW9V2k2V779rCvQ4/aWehnWgY3m2qcFB757",
+	"CurJcmjchbPCnYLuKOCHx2QClrs1Hh5bUxf48A0JZPeynAHOjCtRsffvGzNQLfUznmvrBVECFRg3x+zK",
+	"Z82xPFDVjSxMTkkVVA8avmua5TBM9O2o5HIKR0ViccQVASDTV3hkp3adU12IsplA6EX45UBt09GN7dTQ",
+	"7TVQHrVoMhcUt/19LubiZgxmn53s08OsLbQvWRpCIKHhwEVvJ9y1tQ2qAI57CMS5eP7pULyrSGWDtBUk",
+	"pkufSedQ9uNUulDSG+kuvienqOBKSFFCy1mEh2Dd9GwYt4OPtCokVhIoXQ/UjFfBKYRgxdJolewmV0xl",
+	"/QYY0N5MVvvyz6PghJLmZOYZ9kbdTq1p6BavCjGdaTvPo7dEJZvUjNRP7j3xrte6j1nudJ7cQRD5+usv",
+	"WoWCFTBODZ1Jg9i2atupUdB6fbea6UoAbDmIe/FhZmka4YprrT3wumMaCNxEOXHI/E67sGFxTl83OKxd",
+	"Qw/YL1jqg8HDuo11lMJHI2E6CQUgt7rhv67bpypDeTsmPFK1MIJEWoXgEnVJKzTe/XB1dP70W5+17knC",
+	"Gv2WRMnhDph+OQ40UENRanXrW9lEGGKk/2b2qwAe5hSABlaYQjmk6K0seik2PS/5MKgEA9XUCSDhm7ox",
+	"NEHMOjHH1kCB2QnsC1PFvnsbwXOPmc+o8uLq1sFt2QcyZibQdEQhWuFXgb1F57bVRWqw3JM/4f+bsgO/",
+	"r/TUXiHXU4suXAtSCO4NKoPw0nUJBMi1A+FtKqx/i1x+72FUO8quO7u109IO0giuzys4EmxWvBESzbel",
+	"tAzOt9N37UsgmHicbG3cCXbmcKS/NLCz3ZCKtz6PebUBcPgl1p1BN05uakbo4djmJ9SBO+s7ZV9DLRE8",
+	"SV8ynK5hj178SMnximFDM/vagcIaclkTXIv3y9RyKjrON40ovGeY8M+DnLUBNfzh0YM/DVbbpdWuK9+l",
+	"ZzLve7MLxNTd4VyWNbTOwW9xm1gMSYDd9GZ8KEtZS2HYo9dvjs6gbzPEMpQm9g48/ewsDe/3H1H6756O",
+	"1idhdCT4YzddUYl7OdbGSTbf/9/j41yaWky7DtOqdv4ovQ52j5HLX8M7v2rDxK9js3EStvGhDJRFvMn3",
+	"YqTkVvNP4Sy68uC5kr/PRYY9cxbSOS2DGh8cVahqna1B9vWbuydm79//edT6sLw1On0Defxr0OUX0aFt",
+	"p8+vH4relc79qd5LsFqt4XwcIb8hk1utHgnsB0UJ+Q0CdDpOePWHvyirsdBtdmJIVu18kehVmC+y+qYr",
+	"p+RamUbNisL7qM9NWImTvulKmDg/MsoECJEvn+jbKMxJve4NYRKMhSggIUyrlRTM6DU+4TuxQuc3vEDM",
+	"Sg3VOdy1K5YBZjKeFnnbEmeGXbpQz2CFdm3CuApwlfjr6HURplx656IGG3Gjn+gVzjpJvODtvNlhKspQ",
+	"iQqNfKOFjjWt6xPaaN8Q04PvX5VYVsCRDg7DsSxD2BIghEqrmOvona6b+sffPv6fAAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -79,6 +79,11 @@ var OperationRules = Rules{
 	"listExecutions": {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"endExecution":   {Scope: access.ScopeRunner, Of: access.ResourceExecution},
 
+	// Subagents.
+	"listSubagentContexts":      {Scope: access.ScopeUser, Of: access.ResourceSession},
+	"summarizeSubagentContexts": {Scope: access.ScopeUser, Of: access.ResourceSession},
+	"getSubagentContextHealth":  {Scope: access.ScopeAdmin},
+
 	// History.
 	"listMessages":        {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"listRounds":          {Scope: access.ScopeUser, Of: access.ResourceSession},

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -38,9 +40,11 @@ import (
 type stack struct {
 	http.Handler
 	contract routers.Router
+	store    *db.Store
 	access   *access.Service
 	plans    *plan.Service
 	metrics  *prometheus.Registry
+	stopped  atomic.Bool             // makes the writer of contexts fail
 	contexts *storetest.ContextModel // what was merged into the store
 	token    map[access.Scope]string // of the workspace default
 	foreign  map[access.Scope]string // of another one
@@ -69,7 +73,7 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		t.Fatal(err)
 	}
 	s := &stack{
-		contract: router, metrics: metrics, contexts: &storetest.ContextModel{},
+		contract: router, store: store, metrics: metrics, contexts: &storetest.ContextModel{},
 		access: access.NewService(store.Access(), clock),
 		plans:  plan.NewService(store.Plans(), clock, announce, nil),
 	}
@@ -87,8 +91,9 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
 		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
 		History: history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools).
-			RecordingTo(subagent.NewRecorder(watchedContexts{store.Contexts(), s.contexts}, clock, log, frames)),
+			RecordingTo(subagent.NewRecorder(watchedContexts{store.Contexts(), s.contexts, &s.stopped}, clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
+		Contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,
@@ -101,15 +106,19 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	return s
 }
 
-// watchedContexts merges into a store, and then into a model.
+// watchedContexts merges into a store, and then into a model, until it is stopped.
 type watchedContexts struct {
 	subagent.ContextStore
 
-	model *storetest.ContextModel
+	model   *storetest.ContextModel
+	stopped *atomic.Bool
 }
 
 // MergeContexts implements subagent.ContextStore.
 func (w watchedContexts) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
+	if w.stopped.Load() {
+		return errors.New("stopped")
+	}
 	if err := w.ContextStore.MergeContexts(ctx, contexts); err != nil {
 		return err
 	}

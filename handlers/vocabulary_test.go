@@ -38,6 +38,8 @@ func TestWordsOfTheContract(t *testing.T) {
 		"DeliveryState":     {"prompt", "State"},
 		"DeliveryOutcome":   {"prompt", "Outcome"},
 		"ExecutionStatus":   {"subagent", "ExecutionStatus"},
+		"ActivationState":   {"subagent", "ActivationState"},
+		"SubagentSource":    {"subagent", "Source"},
 		"AppendStatus":      {"history", "AppendStatus"},
 		"FrameOutcome":      {"history", "FrameOutcome"},
 		"FrameReason":       {"history", "FrameReason"},

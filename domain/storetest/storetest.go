@@ -32,6 +32,7 @@ type Store interface {
 	History() history.Store
 	Executions() subagent.ExecutionStore
 	Contexts() subagent.ContextStore
+	ContextReader() subagent.ContextReader
 	Lifecycle() lifecycle.Store
 }
 

@@ -20,6 +20,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActivationState.
+const (
+	ActivationStateActive        ActivationState = "active"
+	ActivationStateCaptureOnly   ActivationState = "capture_only"
+	ActivationStateExecutionOnly ActivationState = "execution_only"
+	ActivationStateNotActivated  ActivationState = "not_activated"
+)
+
+// Valid indicates whether the value is a known member of the ActivationState enum.
+func (e ActivationState) Valid() bool {
+	switch e {
+	case ActivationStateActive:
+		return true
+	case ActivationStateCaptureOnly:
+		return true
+	case ActivationStateExecutionOnly:
+		return true
+	case ActivationStateNotActivated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppendStatus.
 const (
 	AppendStatusCreated  AppendStatus = "created"
@@ -719,6 +743,24 @@ func (e SourceType) Valid() bool {
 	}
 }
 
+// Defines values for SubagentSource.
+const (
+	SubagentSourceBackfill SubagentSource = "backfill"
+	SubagentSourceLive     SubagentSource = "live"
+)
+
+// Valid indicates whether the value is a known member of the SubagentSource enum.
+func (e SubagentSource) Valid() bool {
+	switch e {
+	case SubagentSourceBackfill:
+		return true
+	case SubagentSourceLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnState.
 const (
 	TurnStateCancelled TurnState = "cancelled"
@@ -778,6 +820,10 @@ type AcknowledgeRequest struct {
 	// Token Of the reservation, also after its lease.
 	Token string `json:"token"`
 }
+
+// ActivationState Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+type ActivationState string
 
 // Admission defines model for Admission.
 type Admission struct {
@@ -1517,6 +1563,15 @@ type MessageType string
 // they were written.
 type Metadata = json.RawMessage
 
+// MetricSum defines model for MetricSum.
+type MetricSum struct {
+	// Reported How many invocations reported the metric.
+	Reported int64 `json:"reported"`
+
+	// Sum Exact, and of as many digits as it takes: more than 64 bits can hold, if need be. Null when nobody reported.
+	Sum nullable.Nullable[json.Number] `json:"sum"`
+}
+
 // Plan defines model for Plan.
 type Plan struct {
 	Content string `json:"content"`
@@ -1924,6 +1979,128 @@ type SessionState string
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
+// SubagentContext What is known of one invocation of a subagent: structure, not content. Null is what nobody reported. An invocation
+// is the `tool_call_id` of an `agent_execution_id` in a session.
+type SubagentContext struct {
+	// AgentExecutionID The execution that told of it; `unknown` when none was told (SC-20).
+	AgentExecutionID string                    `json:"agent_execution_id"`
+	AgentID          nullable.Nullable[string] `json:"agent_id"`
+
+	// AgentStatus What the subagent says of itself, any word. It never settles.
+	AgentStatus nullable.Nullable[string] `json:"agent_status"`
+
+	// ChildSessionID As reported, which need not be a session here.
+	ChildSessionID nullable.Nullable[string] `json:"child_session_id"`
+	Description    nullable.Nullable[string] `json:"description"`
+
+	// DurationMs Never 0.
+	DurationMs nullable.Nullable[int64] `json:"duration_ms"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IsAsync Whether it was ever reported to run in the background.
+	IsAsync bool                      `json:"is_async"`
+	Model   nullable.Nullable[string] `json:"model"`
+
+	// ObservedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	ObservedAt Time `json:"observed_at"`
+
+	// ParentToolCallID Set when a subagent spawned it.
+	ParentToolCallID nullable.Nullable[string] `json:"parent_tool_call_id"`
+
+	// SettledAt When `tool_status` was first seen to settle; null until then.
+	SettledAt nullable.Nullable[wire.Time] `json:"settled_at"`
+
+	// Source How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+	// were recorded.
+	Source       SubagentSource            `json:"source"`
+	SubagentType nullable.Nullable[string] `json:"subagent_type"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TaskSessionID The session that spawned it.
+	TaskSessionID string `json:"task_session_id"`
+
+	// ToolCallID Of the launching call, unique within its execution only.
+	ToolCallID string `json:"tool_call_id"`
+
+	// ToolStatus Of the launching call, any word; `complete`, `completed`, `success`, `error`, `failed` and `cancelled` settle,
+	// and then it stays (SC-9).
+	ToolStatus nullable.Nullable[string] `json:"tool_status"`
+
+	// ToolUseCount 0 when that was reported.
+	ToolUseCount nullable.Nullable[int64] `json:"tool_use_count"`
+
+	// TotalTokens Never 0.
+	TotalTokens nullable.Nullable[int64] `json:"total_tokens"`
+
+	// TurnID The turn that spawned it, which may be gone.
+	TurnID nullable.Nullable[string] `json:"turn_id"`
+
+	// UpdatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	UpdatedAt Time `json:"updated_at"`
+}
+
+// SubagentContextHealth The counts compare pairs of session and call, from `capture_since` on. They are null when that is, since there is
+// nothing to compare from (SC-42).
+type SubagentContextHealth struct {
+	// BackfillThrough The time of the newest message that the backfill looked at; the empty text when there was none, and null while it
+	// has not been done.
+	BackfillThrough nullable.Nullable[string] `json:"backfill_through"`
+
+	// CaptureSince From when on every invocation should be recorded; null while the backfill has not been done.
+	CaptureSince nullable.Nullable[wire.Time] `json:"capture_since"`
+
+	// Collisions Rows beyond the first of a call.
+	Collisions nullable.Nullable[int64] `json:"collisions"`
+
+	// Excess Calls that a row tells of and no message. No alarm.
+	Excess nullable.Nullable[int64] `json:"excess"`
+
+	// ExecutionSince From when on invocations of different executions are told apart; null while the schema was not seen to.
+	ExecutionSince nullable.Nullable[wire.Time] `json:"execution_since"`
+
+	// LastObservedAt Of the newest row. Null when there is none, which does not mean that all is well.
+	LastObservedAt nullable.Nullable[wire.Time] `json:"last_observed_at"`
+
+	// Shortfall Calls that a message tells of and no row. Over 0 is an alarm.
+	Shortfall nullable.Nullable[int64] `json:"shortfall"`
+
+	// State Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+	// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+	State ActivationState `json:"state"`
+}
+
+// SubagentContextList defines model for SubagentContextList.
+type SubagentContextList struct {
+	Items []SubagentContext `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
+// SubagentContextSummary defines model for SubagentContextSummary.
+type SubagentContextSummary struct {
+	DurationMs MetricSum `json:"duration_ms"`
+
+	// InFlight The others, of which some may never settle (SC-10).
+	InFlight int64 `json:"in_flight"`
+
+	// Invocations Rows, of whatever source.
+	Invocations int64 `json:"invocations"`
+
+	// Settled Those with a `settled_at`.
+	Settled      int64     `json:"settled"`
+	ToolUseCount MetricSum `json:"tool_use_count"`
+	TotalTokens  MetricSum `json:"total_tokens"`
+}
+
+// SubagentSource How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+// were recorded.
+type SubagentSource string
+
 // Task defines model for Task.
 type Task struct {
 	Archived bool `json:"archived"`
@@ -2165,6 +2342,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InTurn A UUID, lower case in answers (API-1).
+type InTurn = UUID
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2259,6 +2439,24 @@ type ListExecutionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListSubagentContextsParams defines parameters for ListSubagentContexts.
+type ListSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
+
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SummarizeSubagentContextsParams defines parameters for SummarizeSubagentContexts.
+type SummarizeSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
 }
 
 // ListTurnsParams defines parameters for ListTurns.
@@ -2556,6 +2754,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/admin/sessions/{session_id}/messages (the `ListMessagesAsAdmin` operationId).
 	ListMessagesAsAdmin(ctx context.Context, sessionID SessionID, params *ListMessagesAsAdminParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	//
+	// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+	// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+	// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+	// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+	//
+	// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+	GetSubagentContextHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetDelivery Read a delivery
 	//
@@ -2904,6 +3112,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/subagent-executions (the `StartExecution` operationId).
 	StartExecution(ctx context.Context, sessionID SessionID, body StartExecutionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSubagentContexts List the invocations of subagents
+	//
+	// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+	// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+	// has its invocations; one that never was has none.
+	//
+	// What may be concluded of these rows:
+	//
+	// - A null was not reported. It is never 0, and not evidence of 0.
+	// - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+	//   it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+	//   `GET /v1/admin/subagent-contexts/health`).
+	// - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+	//   a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+	// - `observed_at` is when the invocation was first heard of, not when it started.
+	// - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+	//   says so. One call may have a row of each `source`.
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+	ListSubagentContexts(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	//
+	// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+	// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+	// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+	SummarizeSubagentContexts(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTurns List the turns of a session
 	//
@@ -3495,6 +3733,26 @@ func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn
 // Corresponds with GET /v1/admin/sessions/{session_id}/messages (the `ListMessagesAsAdmin` operationId).
 func (c *Client) ListMessagesAsAdmin(ctx context.Context, sessionID SessionID, params *ListMessagesAsAdminParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListMessagesAsAdminRequest(c.Server, sessionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSubagentContextHealth Are invocations of subagents recorded?
+//
+// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+//
+// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+func (c *Client) GetSubagentContextHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSubagentContextHealthRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -4133,6 +4391,56 @@ func (c *Client) StartExecutionWithBody(ctx context.Context, sessionID SessionID
 // Corresponds with POST /v1/sessions/{session_id}/subagent-executions (the `StartExecution` operationId).
 func (c *Client) StartExecution(ctx context.Context, sessionID SessionID, body StartExecutionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStartExecutionRequest(c.Server, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSubagentContexts List the invocations of subagents
+//
+// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+// has its invocations; one that never was has none.
+//
+// What may be concluded of these rows:
+//
+//   - A null was not reported. It is never 0, and not evidence of 0.
+//   - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+//     it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+//     `GET /v1/admin/subagent-contexts/health`).
+//   - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+//     a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+//   - `observed_at` is when the invocation was first heard of, not when it started.
+//   - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+//     says so. One call may have a row of each `source`.
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+func (c *Client) ListSubagentContexts(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSubagentContextsRequest(c.Server, sessionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SummarizeSubagentContexts Add up the invocations of subagents
+//
+// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+func (c *Client) SummarizeSubagentContexts(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSummarizeSubagentContextsRequest(c.Server, sessionID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5362,6 +5670,33 @@ func NewListMessagesAsAdminRequest(server string, sessionID SessionID, params *L
 	return req, nil
 }
 
+// NewGetSubagentContextHealthRequest constructs an http.Request for the GetSubagentContextHealth method
+func NewGetSubagentContextHealthRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/admin/subagent-contexts/health")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetDeliveryRequest constructs an http.Request for the GetDelivery method
 func NewGetDeliveryRequest(server string, deliveryID DeliveryID) (*http.Request, error) {
 	var err error
@@ -6343,6 +6678,152 @@ func NewStartExecutionRequestWithBody(server string, sessionID SessionID, conten
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListSubagentContextsRequest constructs an http.Request for the ListSubagentContexts method
+func NewListSubagentContextsRequest(server string, sessionID SessionID, params *ListSubagentContextsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/subagents", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.TurnID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "turn_id", *params.TurnID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSummarizeSubagentContextsRequest constructs an http.Request for the SummarizeSubagentContexts method
+func NewSummarizeSubagentContextsRequest(server string, sessionID SessionID, params *SummarizeSubagentContextsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/subagents/summary", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.TurnID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "turn_id", *params.TurnID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -8138,6 +8619,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/admin/sessions/{session_id}/messages (the `ListMessagesAsAdmin` operationId).
 	ListMessagesAsAdminWithResponse(ctx context.Context, sessionID SessionID, params *ListMessagesAsAdminParams, reqEditors ...RequestEditorFn) (*ListMessagesAsAdminResponse, error)
 
+	// GetSubagentContextHealthWithResponse Are invocations of subagents recorded?
+	//
+	// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+	// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+	// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+	// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+	GetSubagentContextHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSubagentContextHealthResponse, error)
+
 	// GetDeliveryWithResponse Read a delivery
 	//
 	// Never with its token. 404 `delivery_not_found`.
@@ -8503,6 +8996,40 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/subagent-executions (the `StartExecution` operationId).
 	StartExecutionWithResponse(ctx context.Context, sessionID SessionID, body StartExecutionJSONRequestBody, reqEditors ...RequestEditorFn) (*StartExecutionResponse, error)
+
+	// ListSubagentContextsWithResponse List the invocations of subagents
+	//
+	// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+	// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+	// has its invocations; one that never was has none.
+	//
+	// What may be concluded of these rows:
+	//
+	// - A null was not reported. It is never 0, and not evidence of 0.
+	// - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+	//   it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+	//   `GET /v1/admin/subagent-contexts/health`).
+	// - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+	//   a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+	// - `observed_at` is when the invocation was first heard of, not when it started.
+	// - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+	//   says so. One call may have a row of each `source`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+	ListSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*ListSubagentContextsResponse, error)
+
+	// SummarizeSubagentContextsWithResponse Add up the invocations of subagents
+	//
+	// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+	// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+	// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+	SummarizeSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*SummarizeSubagentContextsResponse, error)
 
 	// ListTurnsWithResponse List the turns of a session
 	//
@@ -9407,6 +9934,63 @@ func (r ListMessagesAsAdminResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListMessagesAsAdminResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetSubagentContextHealthResponseDefaultHeaders the declared response headers of an HTTP default response for GetSubagentContextHealth
+type GetSubagentContextHealthResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type GetSubagentContextHealthResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubagentContextHealth
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetSubagentContextHealthResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSubagentContextHealthResponse) GetJSON200() *SubagentContextHealth {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSubagentContextHealthResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSubagentContextHealthResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSubagentContextHealthResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSubagentContextHealthResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSubagentContextHealthResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10497,6 +11081,120 @@ func (r StartExecutionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r StartExecutionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListSubagentContextsResponseDefaultHeaders the declared response headers of an HTTP default response for ListSubagentContexts
+type ListSubagentContextsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ListSubagentContextsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubagentContextList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSubagentContextsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSubagentContextsResponse) GetJSON200() *SubagentContextList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSubagentContextsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSubagentContextsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSubagentContextsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSubagentContextsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSubagentContextsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SummarizeSubagentContextsResponseDefaultHeaders the declared response headers of an HTTP default response for SummarizeSubagentContexts
+type SummarizeSubagentContextsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type SummarizeSubagentContextsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubagentContextSummary
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SummarizeSubagentContextsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SummarizeSubagentContextsResponse) GetJSON200() *SubagentContextSummary {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SummarizeSubagentContextsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SummarizeSubagentContextsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SummarizeSubagentContextsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SummarizeSubagentContextsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SummarizeSubagentContextsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12618,6 +13316,24 @@ func (c *ClientWithResponses) ListMessagesAsAdminWithResponse(ctx context.Contex
 	return ParseListMessagesAsAdminResponse(rsp)
 }
 
+// GetSubagentContextHealthWithResponse Are invocations of subagents recorded?
+//
+// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+func (c *ClientWithResponses) GetSubagentContextHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSubagentContextHealthResponse, error) {
+	rsp, err := c.GetSubagentContextHealth(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSubagentContextHealthResponse(rsp)
+}
+
 // GetDeliveryWithResponse Read a delivery
 //
 // Never with its token. 404 `delivery_not_found`.
@@ -13156,6 +13872,52 @@ func (c *ClientWithResponses) StartExecutionWithResponse(ctx context.Context, se
 		return nil, err
 	}
 	return ParseStartExecutionResponse(rsp)
+}
+
+// ListSubagentContextsWithResponse List the invocations of subagents
+//
+// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+// has its invocations; one that never was has none.
+//
+// What may be concluded of these rows:
+//
+//   - A null was not reported. It is never 0, and not evidence of 0.
+//   - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+//     it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+//     `GET /v1/admin/subagent-contexts/health`).
+//   - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+//     a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+//   - `observed_at` is when the invocation was first heard of, not when it started.
+//   - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+//     says so. One call may have a row of each `source`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+func (c *ClientWithResponses) ListSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*ListSubagentContextsResponse, error) {
+	rsp, err := c.ListSubagentContexts(ctx, sessionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSubagentContextsResponse(rsp)
+}
+
+// SummarizeSubagentContextsWithResponse Add up the invocations of subagents
+//
+// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+func (c *ClientWithResponses) SummarizeSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*SummarizeSubagentContextsResponse, error) {
+	rsp, err := c.SummarizeSubagentContexts(ctx, sessionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSummarizeSubagentContextsResponse(rsp)
 }
 
 // ListTurnsWithResponse List the turns of a session
@@ -14369,6 +15131,66 @@ func ParseListMessagesAsAdminResponse(rsp *http.Response) (*ListMessagesAsAdminR
 	return response, nil
 }
 
+// ParseGetSubagentContextHealthResponse parses an HTTP response from a GetSubagentContextHealthWithResponse call
+func ParseGetSubagentContextHealthResponse(rsp *http.Response) (*GetSubagentContextHealthResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSubagentContextHealthResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubagentContextHealth
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetSubagentContextHealthResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetDeliveryResponse parses an HTTP response from a GetDeliveryWithResponse call
 func ParseGetDeliveryResponse(rsp *http.Response) (*GetDeliveryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15498,6 +16320,126 @@ func ParseStartExecutionResponse(rsp *http.Response) (*StartExecutionResponse, e
 		response.Headers201 = &headers
 	case true:
 		var headers StartExecutionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSubagentContextsResponse parses an HTTP response from a ListSubagentContextsWithResponse call
+func ParseListSubagentContextsResponse(rsp *http.Response) (*ListSubagentContextsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSubagentContextsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubagentContextList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListSubagentContextsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSummarizeSubagentContextsResponse parses an HTTP response from a SummarizeSubagentContextsWithResponse call
+func ParseSummarizeSubagentContextsResponse(rsp *http.Response) (*SummarizeSubagentContextsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SummarizeSubagentContextsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubagentContextSummary
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SummarizeSubagentContextsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
