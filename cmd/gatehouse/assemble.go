@@ -47,6 +47,7 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err := store.Ready(ctx); err != nil {
 		return nil, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
 	}
+	store.Activate(ctx)
 	registry, err := newRegistry(store)
 	if err != nil {
 		return nil, err
@@ -81,6 +82,7 @@ type services struct {
 	prompts    *prompt.Service
 	history    *history.Service
 	executions *subagent.Executions
+	contexts   *subagent.Contexts
 }
 
 func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, log *slog.Logger) (services, error) {
@@ -114,6 +116,7 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 		}),
 		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools).RecordingTo(recorder),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
+		contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
 	}, nil
 }
 
@@ -171,6 +174,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
 		History:    s.history,
 		Executions: s.executions,
+		Contexts:   s.contexts,
 	}
 	if cfg.MetricsListen != "" {
 		api.Gatherer = nil

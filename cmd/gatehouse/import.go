@@ -110,6 +110,7 @@ func (p *program) importWorkspace(ctx context.Context, store *db.Store, env envi
 	if err := store.Ready(ctx); err != nil {
 		return access.Workspace{}, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
 	}
+	store.Activate(ctx)
 	a := access.NewService(store.Access(), domain.SystemClock)
 	if err := firstStart(ctx, a, env); err != nil {
 		return access.Workspace{}, err

@@ -10,6 +10,18 @@ import (
 
 // openStore opens the database of the settings. It does not touch the schema.
 func openStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.Store, error) {
+	return db.Open(ctx, storeOptions(cfg, log))
+}
+
+// lookAtStore opens the database of the settings to be read. It changes nothing, and
+// makes no database where there is none.
+func lookAtStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.Store, error) {
+	options := storeOptions(cfg, log)
+	options.ReadOnly = true
+	return db.Open(ctx, options)
+}
+
+func storeOptions(cfg config.Settings, log *slog.Logger) db.Options {
 	options := db.Options{URL: cfg.Database, SQLiteSynchronous: db.SynchronousFull, Log: log}
 	if cfg.SQLiteSynchronous == "normal" {
 		options.SQLiteSynchronous = db.SynchronousNormal
@@ -17,5 +29,5 @@ func openStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.
 	if cfg.Postgres() { // on SQLite the store knows best: one writes, the others read
 		options.MaxConnections = cfg.DatabaseMaxConnections
 	}
-	return db.Open(ctx, options)
+	return options
 }
