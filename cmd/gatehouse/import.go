@@ -132,9 +132,16 @@ func importServices(store *db.Store, cfg config.Settings, log *slog.Logger) impo
 		Sessions:   session.NewService(store.Sessions(), clock.Now, announce),
 		History:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
 		Executions: subagent.NewExecutions(store.Executions(), clock.Now, announce),
+		Contexts:   subagent.NewRecorder(store.Contexts(), clock.Now, log, uncounted{}),
 		Clock:      clock,
 	}
 }
+
+// uncounted observes the contexts of an import, which nobody scrapes.
+type uncounted struct{}
+
+// Observed implements subagent.FrameObserver.
+func (uncounted) Observed(subagent.FrameOutcome, int) {}
 
 // loadAll loads transcripts one after the other, until one fails.
 func (p *program) loadAll(ctx context.Context, loader *importer.Loader, found []claudecode.Transcript, result *importer.Result) error {
