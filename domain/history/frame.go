@@ -3,7 +3,7 @@ package history
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -55,7 +55,7 @@ type Frame struct {
 	Normalized       any             // as [domain.ParseJSON] reads it, at most 4 MiB as canonical JSON
 	Raw              json.RawMessage // canonical, at most 4 MiB
 	Sanitized        bool            // whether U+0000 was replaced in it
-	Fingerprint      string          // of all of it: what a replay is told by (HI-9)
+	Fingerprint      string          // of all of it, 16 characters: what a replay is told by (HI-9)
 }
 
 // frameMembers are the members of a frame. Names are exact.
@@ -173,6 +173,13 @@ func (p *frameParser) json(name string) json.RawMessage {
 	return canonical
 }
 
+// A message keeps the fingerprints of all its frames, so they are short: 96 bits of a
+// SHA-256 are plenty within one call.
+const (
+	fingerprintBytes  = 12
+	fingerprintLength = fingerprintBytes * 4 / 3 // as text
+)
+
 // fingerprint tells a replayed frame (HI-9). No part of it holds U+0000.
 func (f Frame) fingerprint(normalized []byte) string {
 	observed := ""
@@ -186,7 +193,7 @@ func (f Frame) fingerprint(normalized []byte) string {
 	h.Write(normalized)
 	h.Write([]byte{0})
 	h.Write(f.Raw)
-	return hex.EncodeToString(h.Sum(nil))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:fingerprintBytes])
 }
 
 // messageID is the id of the message of a call: always the same for a call of an

@@ -31,8 +31,8 @@ type toolCall struct {
 	normalized any  // as [domain.ParseJSON] reads it
 	wasTask    bool // whether it carried the call of a subagent before
 	isNew      bool
-	touched    bool // whether it has to be written
-	changed    bool // whether the frame at hand changes it
+	touched    bool // whether it heard a frame of the batch
+	changed    bool // whether that changed it
 }
 
 // readToolCall returns a stored message as a tool call.
@@ -55,8 +55,11 @@ func readToolCall(m session.Message) (*toolCall, error) {
 // merge takes over what f says, as a context does (SC-4, SC-5): what is reported
 // replaces, what is not reported stays, the first turn stays, and a terminal status is
 // frozen (HI-9). It reports whether that changes the message.
-func (c *toolCall) merge(f Frame) bool {
+func (c *toolCall) merge(f Frame) (changed bool) {
+	before := c.changed
 	c.changed = false
+	defer func() { changed, c.changed = c.changed, c.changed || before }()
+	c.message.RequestFingerprint += f.Fingerprint
 	if c.message.TurnID == nil && f.TurnID != "" {
 		c.message.TurnID, c.changed = &f.TurnID, true
 	}
@@ -84,6 +87,21 @@ func (c *toolCall) merge(f Frame) bool {
 		c.mergeNormalized(f.Normalized)
 	}
 	return c.changed
+}
+
+// heard reports whether f was merged before, whatever became of the message since:
+// what a replay is told by is that of every frame, one behind the other (HI-9).
+func (c *toolCall) heard(f Frame) bool {
+	for told := c.message.RequestFingerprint; len(told) >= fingerprintLength; told = told[fingerprintLength:] {
+		if told[:fingerprintLength] == f.Fingerprint {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *toolCall) result(outcome FrameOutcome, reason FrameReason) FrameResult {
+	return FrameResult{c.message.ID, c.message.Seq, outcome, reason}
 }
 
 func (c *toolCall) mergeNormalized(reported any) {
@@ -131,7 +149,9 @@ func (c *toolCall) text(member string) string {
 
 // done is the message with what was merged into it.
 func (c *toolCall) done(now time.Time) session.Message {
-	c.message.Metadata, c.message.UpdatedAt = encodeMembers(c.metadata), now
+	if c.changed {
+		c.message.Metadata, c.message.UpdatedAt = encodeMembers(c.metadata), now
+	}
 	return c.message
 }
 
