@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -97,13 +98,9 @@ func (f *frameFold) open(frame toldFrame) *toolCall {
 	if frame.ToolCallID != "" {
 		made.ToolCallID = &frame.ToolCallID
 	}
-	m := made.draft(f.session.ID, []byte("{}"), nil, f.now).message
-	m.TaskID, m.Seq, m.RequestFingerprint = f.session.TaskID, f.lastSeq, ""
-	call, err := readToolCall(m)
-	if err != nil {
-		panic(err) // its metadata is the empty object
-	}
-	call.isNew, call.changed = true, true
+	m := made.bare(f.session.ID, f.now)
+	m.TaskID, m.Seq = f.session.TaskID, f.lastSeq
+	call := &toolCall{message: m, metadata: map[string]json.RawMessage{}, isNew: true, changed: true}
 	f.calls[m.ID] = call
 	f.touched = append(f.touched, call)
 	return call

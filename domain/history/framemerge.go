@@ -84,7 +84,7 @@ func (c *toolCall) merge(f Frame) (changed bool) {
 		c.set(memberRaw, f.Raw)
 	}
 	if f.Normalized != nil {
-		c.mergeNormalized(f.Normalized)
+		c.mergeNormalized(f)
 	}
 	return c.changed
 }
@@ -104,8 +104,13 @@ func (c *toolCall) result(outcome FrameOutcome, reason FrameReason) FrameResult 
 	return FrameResult{c.message.ID, c.message.Seq, outcome, reason}
 }
 
-func (c *toolCall) mergeNormalized(reported any) {
-	c.normalized = mergeReported(c.normalized, reported, "subagent_task")
+func (c *toolCall) mergeNormalized(f Frame) {
+	if c.normalized == nil {
+		c.normalized = f.Normalized
+		c.set(memberNormalized, f.normalized)
+		return
+	}
+	c.normalized = mergeReported(c.normalized, f.Normalized, "subagent_task")
 	merged, err := domain.EncodeCanonical(c.normalized)
 	if err != nil {
 		panic(err) // both were canonical
@@ -164,14 +169,6 @@ func (c *toolCall) delegation() (d subagent.Delegation, ok bool) {
 	return subagent.Delegation{
 		SessionID: m.SessionID, MessageID: m.ID, MessageSeq: m.Seq, ToolCallID: *m.ToolCallID, Ordinal: new(0),
 	}, true
-}
-
-func encodeText(text string) json.RawMessage {
-	encoded, err := domain.EncodeCanonical(text)
-	if err != nil {
-		panic(err) // without U+0000 every text encodes
-	}
-	return encoded
 }
 
 // sameJSON reports whether a canonical value is a stored one, of which a database may
