@@ -18,6 +18,18 @@ func TestContexts(t *testing.T) {
 	})
 }
 
+// QU-22 on both databases.
+func TestFrameFaults(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
+		var store *db.Store
+		storetest.FrameFaults(t,
+			func(tb testing.TB) storetest.ContextStore { store = open(tb); return contextStore{store} },
+			func(tb testing.TB, _ storetest.Store, f func(string) error) {
+				dbtest.Probe(tb, store, func(_ dbtest.When, sql string) error { return f(sql) })
+			})
+	})
+}
+
 // contextStore can read contexts, and break their table.
 type contextStore struct{ *db.Store }
 

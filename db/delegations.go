@@ -27,14 +27,15 @@ func (r delegationRow) delegation() subagent.Delegation {
 	}
 }
 
+const insertDelegationSQL = `INSERT INTO task_session_delegations (message_id, tool_call_id, ordinal, session_id, message_seq)
+VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+
 // InsertDelegations implements subagent.Binder.
 func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) error {
-	rows := each(ds, func(d subagent.Delegation) delegationRow {
-		return delegationRow{
-			MessageID: d.MessageID, ToolCallID: d.ToolCallID, Ordinal: d.Ordinal, SessionID: d.SessionID, MessageSeq: d.MessageSeq,
-		}
-	})
-	if _, err := t.NewInsert().Model(&rows).On("CONFLICT DO NOTHING").Exec(ctx); err != nil {
+	err := t.batch(ctx, each(ds, func(d subagent.Delegation) stmt {
+		return exec(insertDelegationSQL, d.MessageID, d.ToolCallID, d.Ordinal, d.SessionID, d.MessageSeq)
+	})...)
+	if err != nil {
 		return fmt.Errorf("insert delegations: %w", err)
 	}
 	return nil

@@ -2,9 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
-
-	"github.com/uptrace/bun"
 
 	"gatehouse/domain/history"
 	"gatehouse/domain/session"
@@ -13,23 +10,16 @@ import (
 // FrameScene implements history.WriteTx. It is one round trip where there are any.
 func (t *tx) FrameScene(ctx context.Context, q history.FrameQuery) (s history.FrameScene, err error) {
 	d := t.dialect
-	messages := messageFacts + allTexts + `, task_id, session_id, deleted_at FROM task_session_messages WHERE ` + d.among("id", 1)
+	messages := messageFacts + allTexts + `, task_id, session_id, deleted_at, request_fingerprint FROM task_session_messages WHERE ` + d.among("id", 1)
 	stmts := []stmt{query(func(scan func(...any) error) error {
 		m := session.Message{}
 		err := scan(&m.ID, &m.Seq, &m.Role, &m.Type, &m.ToolCallID, &m.TurnID, &m.Sanitized,
 			scanTime(&m.CreatedAt), scanTime(&m.UpdatedAt),
 			&m.Content, &m.Thinking, (*[]byte)(&m.ToolCalls), (*[]byte)(&m.Metadata),
-			&m.TaskID, &m.SessionID, scanNullTime(&m.DeletedAt))
+			&m.TaskID, &m.SessionID, scanNullTime(&m.DeletedAt), &m.RequestFingerprint)
 		s.Messages = append(s.Messages, m)
 		return err
 	}, messages, d.textsArg(q.MessageIDs))}
-	heard := `SELECT message_id, fingerprint FROM task_session_frames WHERE ` + d.among("message_id", 1) + ` AND ` + d.among("fingerprint", 2)
-	stmts = append(stmts, query(func(scan func(...any) error) error {
-		var mark history.FrameMark
-		err := scan(&mark.MessageID, &mark.Fingerprint)
-		s.Heard = append(s.Heard, mark)
-		return err
-	}, heard, d.textsArg(q.MessageIDs), d.textsArg(q.Fingerprints)))
 	if len(q.TurnIDs) > 0 {
 		turns := `SELECT id FROM task_session_turns WHERE session_id = $1 AND ` + d.among("id", 2)
 		stmts = append(stmts, query(func(scan func(...any) error) error {
@@ -41,18 +31,4 @@ func (t *tx) FrameScene(ctx context.Context, q history.FrameQuery) (s history.Fr
 	}
 	err = t.batch(ctx, stmts...)
 	return s, err
-}
-
-type frameRow struct {
-	bun.BaseModel `bun:"table:task_session_frames,alias:f"`
-	history.FrameMark
-}
-
-// RememberFrames implements history.WriteTx.
-func (t *tx) RememberFrames(ctx context.Context, marks []history.FrameMark) error {
-	rows := each(marks, func(m history.FrameMark) frameRow { return frameRow{FrameMark: m} })
-	if _, err := t.NewInsert().Model(&rows).Exec(ctx); err != nil {
-		return fmt.Errorf("remember frames: %w", err)
-	}
-	return nil
 }

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -59,18 +61,66 @@ SELECT COALESCE(workspace_path, '') FROM up WHERE kind = ?`, sessionID, session.
 	return workspaces[0], nil
 }
 
-// AppendMessages implements history.WriteTx. It is three statements, whatever the
-// number of messages and changes.
+// Rows of a statement that appends messages: what does not fill one is appended row by
+// row. Both texts are prepared.
+const appendRows = 20
+
+var (
+	appendMessageSQL = appendMessagesSQL(1)
+	appendMessages20 = appendMessagesSQL(appendRows)
+	messageColumns   = strings.Fields(`id task_id session_id seq role type content thinking tool_calls tool_call_id turn_id
+	metadata sanitized request_fingerprint created_at updated_at`)
+	advanceMessagesSQL = `UPDATE task_sessions SET last_message_seq = $1, updated_at = $2 WHERE id = $3`
+)
+
+func appendMessagesSQL(rows int) string {
+	var b strings.Builder
+	b.WriteString("INSERT INTO task_session_messages (" + strings.Join(messageColumns, ", ") + ") VALUES ")
+	for i := range rows * len(messageColumns) {
+		switch {
+		case i == 0:
+			b.WriteString("(")
+		case i%len(messageColumns) == 0:
+			b.WriteString("), (")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString("$" + strconv.Itoa(i+1))
+	}
+	b.WriteString(") ON CONFLICT (id) DO NOTHING")
+	return b.String()
+}
+
+func (t *tx) messageArgs(m session.Message) []any {
+	return []any{
+		m.ID, m.TaskID, m.SessionID, m.Seq, string(m.Role), string(m.Type), m.Content, m.Thinking, string(m.ToolCalls),
+		m.ToolCallID, m.TurnID, string(m.Metadata), m.Sanitized, m.RequestFingerprint,
+		t.dialect.timeArg(m.CreatedAt), t.dialect.timeArg(m.UpdatedAt),
+	}
+}
+
+// AppendMessages implements history.WriteTx. It is two round trips where there are
+// any, whatever the number of messages and changes.
 func (t *tx) AppendMessages(ctx context.Context, sessionID string, messages []session.Message, changes []history.FileChange) error {
-	rows := each(messages, func(m session.Message) messageRow { return messageRow{Message: m} })
-	res, err := t.NewInsert().Model(&rows).On("CONFLICT (id) DO NOTHING").Exec(ctx)
-	if err != nil {
+	var stmts []stmt
+	inserted := int64(0)
+	for rest := messages; len(rest) > 0; {
+		rows, sql := 1, appendMessageSQL
+		if len(rest) >= appendRows {
+			rows, sql = appendRows, appendMessages20
+		}
+		st := stmt{sql: sql, counted: &inserted}
+		for _, m := range rest[:rows] {
+			st.args = append(st.args, t.messageArgs(m)...)
+		}
+		stmts, rest = append(stmts, st), rest[rows:]
+	}
+	last := messages[len(messages)-1]
+	stmts = append(stmts, exec(advanceMessagesSQL, last.Seq, t.dialect.timeArg(last.UpdatedAt), sessionID))
+	if err := t.batch(ctx, stmts...); err != nil {
 		return fmt.Errorf("insert messages: %w", err)
 	}
-	switch n, err := res.RowsAffected(); {
-	case err != nil:
-		return fmt.Errorf("insert messages: %w", err)
-	case int(n) != len(messages):
+	if int(inserted) != len(messages) {
 		return session.ErrMessageConflict
 	}
 	if len(changes) > 0 {
@@ -78,13 +128,6 @@ func (t *tx) AppendMessages(ctx context.Context, sessionID string, messages []se
 		if _, err := t.NewInsert().Model(&rows).Exec(ctx); err != nil {
 			return fmt.Errorf("insert file changes: %w", err)
 		}
-	}
-	last := messages[len(messages)-1]
-	_, err = t.NewUpdate().Table("task_sessions").
-		Set("last_message_seq = ?", last.Seq).Set("updated_at = ?", last.UpdatedAt).
-		Where("id = ?", sessionID).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("advance session: %w", err)
 	}
 	return nil
 }
@@ -96,14 +139,14 @@ func (t *tx) Message(ctx context.Context, id string) (session.Message, error) {
 }
 
 const updateMessageSQL = `UPDATE task_session_messages
-SET content = $1, thinking = $2, turn_id = $3, metadata = $4, sanitized = $5, updated_at = $6
-WHERE id = $7`
+SET content = $1, thinking = $2, turn_id = $3, metadata = $4, sanitized = $5, request_fingerprint = $6, updated_at = $7
+WHERE id = $8`
 
 // UpdateMessages implements history.WriteTx.
 func (t *tx) UpdateMessages(ctx context.Context, messages []session.Message) error {
 	return t.batch(ctx, each(messages, func(m session.Message) stmt {
 		return exec(updateMessageSQL, m.Content, m.Thinking, m.TurnID, string(m.Metadata), m.Sanitized,
-			t.dialect.timeArg(m.UpdatedAt), m.ID)
+			m.RequestFingerprint, t.dialect.timeArg(m.UpdatedAt), m.ID)
 	})...)
 }
 

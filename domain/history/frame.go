@@ -3,7 +3,7 @@ package history
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -55,7 +55,9 @@ type Frame struct {
 	Normalized       any             // as [domain.ParseJSON] reads it, at most 4 MiB as canonical JSON
 	Raw              json.RawMessage // canonical, at most 4 MiB
 	Sanitized        bool            // whether U+0000 was replaced in it
-	Fingerprint      string          // of all of it: what a replay is told by (HI-9)
+	Fingerprint      string          // of all of it, 16 characters: what a replay is told by (HI-9)
+
+	normalized json.RawMessage // Normalized in canonical form
 }
 
 // frameMembers are the members of a frame. Names are exact.
@@ -85,12 +87,11 @@ func ParseFrame(raw []byte) (f Frame, wrong FrameReason) {
 	f.Kind, f.TurnID, f.ObservedAt = p.kind(), p.turn(), p.time("observed_at")
 	f.Title, f.Status = p.text("title", domain.MaxShortText, FrameTooLong), p.text("status", domain.MaxShortText, FrameTooLong)
 	f.Content = p.text("content", domain.MaxMessageText, FrameTooLarge)
-	normalized := p.json("normalized")
-	f.Normalized, f.Raw = members["normalized"], p.json("raw")
+	f.Normalized, f.normalized, f.Raw = members["normalized"], p.json("normalized"), p.json("raw")
 	if p.wrong != "" {
 		return Frame{}, p.wrong
 	}
-	f.Fingerprint = f.fingerprint(normalized)
+	f.Fingerprint = f.fingerprint()
 	return f, ""
 }
 
@@ -173,8 +174,15 @@ func (p *frameParser) json(name string) json.RawMessage {
 	return canonical
 }
 
+// A message keeps the fingerprints of all its frames, so they are short: 96 bits of a
+// SHA-256 are plenty within one call.
+const (
+	fingerprintBytes  = 12
+	fingerprintLength = fingerprintBytes * 4 / 3 // as text
+)
+
 // fingerprint tells a replayed frame (HI-9). No part of it holds U+0000.
-func (f Frame) fingerprint(normalized []byte) string {
+func (f Frame) fingerprint() string {
 	observed := ""
 	if f.ObservedAt != nil {
 		observed = f.ObservedAt.Format(time.RFC3339Nano)
@@ -183,10 +191,10 @@ func (f Frame) fingerprint(normalized []byte) string {
 	h.Write([]byte(strings.Join([]string{
 		string(f.Kind), f.ToolCallID, f.ExecutionID, f.ParentToolCallID, f.TurnID, f.Title, f.Status, observed, f.Content, "",
 	}, "\x00")))
-	h.Write(normalized)
+	h.Write(f.normalized)
 	h.Write([]byte{0})
 	h.Write(f.Raw)
-	return hex.EncodeToString(h.Sum(nil))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:fingerprintBytes])
 }
 
 // messageID is the id of the message of a call: always the same for a call of an

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -16,16 +17,14 @@ type frameFold struct {
 	now     time.Time
 	lastSeq int64
 	calls   map[string]*toolCall // by the id of the message
-	touched []*toolCall          // that are new or changed, in the order of the frames
-	heard   map[FrameMark]bool
-	turns   map[string]bool // that the session has
-	marks   []FrameMark     // to remember
+	touched []*toolCall          // that heard something, in the order of the frames
+	turns   map[string]bool      // that the session has
 }
 
 func newFrameFold(locked session.Session, now time.Time) *frameFold {
 	return &frameFold{
 		session: locked, now: now, lastSeq: locked.LastMessageSeq,
-		calls: map[string]*toolCall{}, heard: map[FrameMark]bool{}, turns: map[string]bool{},
+		calls: map[string]*toolCall{}, turns: map[string]bool{},
 	}
 }
 
@@ -37,9 +36,6 @@ func (f *frameFold) meet(scene FrameScene) error {
 			return err
 		}
 		f.calls[m.ID] = call
-	}
-	for _, mark := range scene.Heard {
-		f.heard[mark] = true
 	}
 	for _, id := range scene.Turns {
 		f.turns[id] = true
@@ -62,38 +58,28 @@ func (f *frameFold) one(frame toldFrame) FrameResult {
 	if frame.wrong != "" {
 		return FrameResult{Outcome: FrameRejected, Reason: frame.wrong}
 	}
-	mark := FrameMark{frame.messageID, frame.Fingerprint}
 	call := f.calls[frame.messageID]
 	switch {
 	case call != nil && !f.owns(call.message, frame):
 		return FrameResult{Outcome: FrameRejected, Reason: FrameMessageConflict}
-	case f.heard[mark]:
-		return FrameResult{call.message.ID, call.message.Seq, FrameUnchanged, ""}
+	case call != nil && call.heard(frame.Frame):
+		return call.result(FrameUnchanged, "")
 	case call != nil && call.message.DeletedAt != nil:
-		return FrameResult{call.message.ID, call.message.Seq, FrameUnchanged, FrameRolledBack}
+		return call.result(FrameUnchanged, FrameRolledBack)
 	case frame.TurnID != "" && !f.turns[frame.TurnID]:
 		return FrameResult{Outcome: FrameRejected, Reason: FrameTurnNotFound}
 	}
-	f.heard[mark] = true
-	f.marks = append(f.marks, mark)
 	outcome := FrameUnchanged
-	switch {
-	case call == nil:
+	if call == nil {
 		call, outcome = f.open(frame), FrameCreated
-		call.merge(frame.Frame)
-	case call.merge(frame.Frame):
-		outcome = FrameUpdated
-		f.touch(call)
-	}
-	return FrameResult{call.message.ID, call.message.Seq, outcome, ""}
-}
-
-// touch notes that a call has to be written.
-func (f *frameFold) touch(call *toolCall) {
-	if !call.touched {
-		call.touched = true
+	} else if !call.touched {
 		f.touched = append(f.touched, call)
 	}
+	call.touched = true
+	if call.merge(frame.Frame) && outcome == FrameUnchanged {
+		outcome = FrameUpdated
+	}
+	return call.result(outcome, "")
 }
 
 // owns reports whether a message is that of a frame's call. The id of a message that
@@ -112,22 +98,18 @@ func (f *frameFold) open(frame toldFrame) *toolCall {
 	if frame.ToolCallID != "" {
 		made.ToolCallID = &frame.ToolCallID
 	}
-	m := made.draft(f.session.ID, []byte("{}"), nil, f.now).message
+	m := made.bare(f.session.ID, f.now)
 	m.TaskID, m.Seq = f.session.TaskID, f.lastSeq
-	call, err := readToolCall(m)
-	if err != nil {
-		panic(err) // its metadata is the empty object
-	}
-	call.isNew = true
+	call := &toolCall{message: m, metadata: map[string]json.RawMessage{}, isNew: true, changed: true}
 	f.calls[m.ID] = call
-	f.touch(call)
+	f.touched = append(f.touched, call)
 	return call
 }
 
-// addition is what the batch writes.
-func (f *frameFold) addition() addition {
-	var a addition
+// addition is what the batch writes, and whether that is a change to anybody.
+func (f *frameFold) addition() (a addition, changed bool) {
 	for _, call := range f.touched {
+		changed = changed || call.changed
 		m := call.done(f.now)
 		if call.isNew {
 			a.messages = append(a.messages, m)
@@ -139,5 +121,5 @@ func (f *frameFold) addition() addition {
 		}
 	}
 	slices.SortFunc(a.delegations, func(x, y subagent.Delegation) int { return cmp.Compare(x.MessageSeq, y.MessageSeq) })
-	return a
+	return a, changed
 }

@@ -31,8 +31,8 @@ type toolCall struct {
 	normalized any  // as [domain.ParseJSON] reads it
 	wasTask    bool // whether it carried the call of a subagent before
 	isNew      bool
-	touched    bool // whether it has to be written
-	changed    bool // whether the frame at hand changes it
+	touched    bool // whether it heard a frame of the batch
+	changed    bool // whether that changed it
 }
 
 // readToolCall returns a stored message as a tool call.
@@ -55,8 +55,11 @@ func readToolCall(m session.Message) (*toolCall, error) {
 // merge takes over what f says, as a context does (SC-4, SC-5): what is reported
 // replaces, what is not reported stays, the first turn stays, and a terminal status is
 // frozen (HI-9). It reports whether that changes the message.
-func (c *toolCall) merge(f Frame) bool {
+func (c *toolCall) merge(f Frame) (changed bool) {
+	before := c.changed
 	c.changed = false
+	defer func() { changed, c.changed = c.changed, c.changed || before }()
+	c.message.RequestFingerprint += f.Fingerprint
 	if c.message.TurnID == nil && f.TurnID != "" {
 		c.message.TurnID, c.changed = &f.TurnID, true
 	}
@@ -81,13 +84,33 @@ func (c *toolCall) merge(f Frame) bool {
 		c.set(memberRaw, f.Raw)
 	}
 	if f.Normalized != nil {
-		c.mergeNormalized(f.Normalized)
+		c.mergeNormalized(f)
 	}
 	return c.changed
 }
 
-func (c *toolCall) mergeNormalized(reported any) {
-	c.normalized = mergeReported(c.normalized, reported, "subagent_task")
+// heard reports whether f was merged before, whatever became of the message since:
+// what a replay is told by is that of every frame, one behind the other (HI-9).
+func (c *toolCall) heard(f Frame) bool {
+	for told := c.message.RequestFingerprint; len(told) >= fingerprintLength; told = told[fingerprintLength:] {
+		if told[:fingerprintLength] == f.Fingerprint {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *toolCall) result(outcome FrameOutcome, reason FrameReason) FrameResult {
+	return FrameResult{c.message.ID, c.message.Seq, outcome, reason}
+}
+
+func (c *toolCall) mergeNormalized(f Frame) {
+	if c.normalized == nil {
+		c.normalized = f.Normalized
+		c.set(memberNormalized, f.normalized)
+		return
+	}
+	c.normalized = mergeReported(c.normalized, f.Normalized, "subagent_task")
 	merged, err := domain.EncodeCanonical(c.normalized)
 	if err != nil {
 		panic(err) // both were canonical
@@ -131,7 +154,9 @@ func (c *toolCall) text(member string) string {
 
 // done is the message with what was merged into it.
 func (c *toolCall) done(now time.Time) session.Message {
-	c.message.Metadata, c.message.UpdatedAt = encodeMembers(c.metadata), now
+	if c.changed {
+		c.message.Metadata, c.message.UpdatedAt = encodeMembers(c.metadata), now
+	}
 	return c.message
 }
 
@@ -144,14 +169,6 @@ func (c *toolCall) delegation() (d subagent.Delegation, ok bool) {
 	return subagent.Delegation{
 		SessionID: m.SessionID, MessageID: m.ID, MessageSeq: m.Seq, ToolCallID: *m.ToolCallID, Ordinal: new(0),
 	}, true
-}
-
-func encodeText(text string) json.RawMessage {
-	encoded, err := domain.EncodeCanonical(text)
-	if err != nil {
-		panic(err) // without U+0000 every text encodes
-	}
-	return encoded
 }
 
 // sameJSON reports whether a canonical value is a stored one, of which a database may

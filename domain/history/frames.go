@@ -32,25 +32,16 @@ type FrameResult struct {
 	Reason    FrameReason // of what changed nothing, where there is one
 }
 
-// FrameMark remembers that a message has heard a frame, so that it is not told again.
-type FrameMark struct {
-	MessageID   string
-	Fingerprint string // see [Frame]
-}
-
-// FrameQuery asks for what a batch of frames meets. No list is empty, but perhaps
-// that of turns.
+// FrameQuery asks for what a batch of frames meets.
 type FrameQuery struct {
-	SessionID    string
-	MessageIDs   []string
-	Fingerprints []string
-	TurnIDs      []string
+	SessionID  string
+	MessageIDs []string // of the calls, not empty
+	TurnIDs    []string
 }
 
 // FrameScene is what a batch of frames meets.
 type FrameScene struct {
 	Messages []session.Message // with one of the ids, of any session, rolled back or not
-	Heard    []FrameMark       // of these messages, with one of the fingerprints
 	Turns    []string          // those of the turns that are of the session
 }
 
@@ -58,9 +49,6 @@ type framesTx interface {
 	// FrameScene reads what a batch of frames meets. The transaction holds the locks
 	// of task and session.
 	FrameScene(ctx context.Context, q FrameQuery) (FrameScene, error)
-
-	// RememberFrames stores marks of messages that exist.
-	RememberFrames(ctx context.Context, marks []FrameMark) error
 }
 
 // ContextRecorder is told of the invocations of subagents that frames tell of, behind
@@ -121,17 +109,18 @@ func (s *Service) AppendFrames(ctx context.Context, taskID, sessionID string, ba
 	return results, nil
 }
 
-// writeFrames stores what frames came to. Marks alone are no change: nobody reads them.
-func (s *Service) writeFrames(ctx context.Context, tx WriteTx, fold *frameFold) (change *event.Change, err error) {
-	if a := fold.addition(); len(a.messages)+len(a.revised) > 0 {
-		if change, err = s.write(ctx, tx, fold.session, a); err != nil {
-			return nil, err
-		}
+// writeFrames stores what frames came to. That a message has heard a frame which says
+// nothing new is written, but no change: nobody reads it.
+func (s *Service) writeFrames(ctx context.Context, tx WriteTx, fold *frameFold) (*event.Change, error) {
+	a, changed := fold.addition()
+	if len(a.messages)+len(a.revised) == 0 {
+		return nil, nil //nolint:nilnil // nothing changed
 	}
-	if len(fold.marks) > 0 {
-		err = tx.RememberFrames(ctx, fold.marks)
+	change, err := s.write(ctx, tx, fold.session, a)
+	if err != nil || !changed {
+		return nil, err
 	}
-	return change, err
+	return change, nil
 }
 
 // toldFrame is a frame of a batch, judged as far as it can be without the store.
@@ -171,7 +160,6 @@ func queryOf(sessionID string, told []toldFrame) FrameQuery {
 	for _, f := range told {
 		if f.wrong == "" {
 			add(&q.MessageIDs, f.messageID)
-			add(&q.Fingerprints, f.Fingerprint)
 			add(&q.TurnIDs, f.TurnID)
 		}
 	}

@@ -60,8 +60,8 @@ type editTx interface {
 	// [session.ErrMessageNotFound].
 	Message(ctx context.Context, id string) (session.Message, error)
 
-	// UpdateMessages writes content, thinking, turn, metadata, sanitized and time of
-	// messages of one session.
+	// UpdateMessages writes content, thinking, turn, metadata, sanitized, request
+	// fingerprint and time of messages of one session.
 	UpdateMessages(ctx context.Context, messages []session.Message) error
 
 	// DeleteMessages marks the messages of a session from a seq on as deleted, and
