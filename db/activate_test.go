@@ -344,6 +344,50 @@ func TestActivationOfSeveralProcesses(t *testing.T) {
 	})
 }
 
+// SC-30: the activation and the migrations are guarded by one lock. While another
+// process holds it neither does anything; a start that gives up waiting says so.
+func TestActivationIsGuarded(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		url := newURL(t)
+		var log bytes.Buffer
+		holder := dbtest.Open(t, db.Options{URL: url})
+		w := newContextScene(t, dbtest.Open(t, db.Options{URL: url, Log: slog.New(slog.NewTextHandler(&log, nil))}))
+		err := holder.Guarded(t.Context(), func(context.Context) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			w.store.Activate(ctx)
+			w.store.SetMigrations(later())
+			if ran, err := w.store.Migrate(ctx); err == nil || len(ran) > 0 {
+				t.Errorf("migrated %v", ran)
+			}
+			return nil
+		})
+		if keys := w.keys(); err != nil || len(keys) > 0 || !strings.Contains(log.String(), `step="lock of migrations"`) {
+			t.Errorf("%v, keys %v, log %s", err, keys, log.String())
+		}
+		w.store.Activate(t.Context())
+		if len(w.keys()) != 3 {
+			t.Errorf("keys %v", w.keys())
+		}
+	})
+}
+
+// SC-33: the capture begins behind the insert. What it does not cover, the insert saw.
+func TestCaptureSinceIsBehindTheInsert(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		ticks := 0
+		clock := func() time.Time { ticks++; return at(ticks) }
+		w := newContextScene(t, dbtest.Open(t, db.Options{URL: newURL(t), Clock: clock}))
+		w.tell(told{created: at(0), metadata: call("c", "")})
+		w.store.Activate(t.Context())
+		h := w.health()
+		rows, err := w.store.ContextReader().Contexts(t.Context(), subagent.ContextFilter{SessionID: w.session}, nil, 1)
+		if err != nil || len(rows) != 1 || !h.CaptureSince.After(rows[0].UpdatedAt) {
+			t.Errorf("%v: written %+v, since %v", err, rows, h.CaptureSince)
+		}
+	})
+}
+
 // lockedBuffer is a buffer that several goroutines write to.
 type lockedBuffer struct {
 	mu sync.Mutex

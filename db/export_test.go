@@ -51,6 +51,10 @@ func (s *Store) JSONText(column, member string) schema.QueryAppender {
 
 func (s *Store) SetMigrations(files fs.FS) { s.migrations = files }
 
+func (s *Store) Guarded(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.dialect.guarded(ctx, s.writer, do)
+}
+
 func (s *Store) MigrationFiles() fs.FS { return s.migrations }
 
 func (t *Tx) Batch(ctx context.Context, stmts ...Stmt) error      { return t.batch(ctx, stmts...) }
