@@ -99,6 +99,7 @@ func TestBackfillOfAnyDocument(t *testing.T) {
 		{`"total_tokens":"12","tool_use_count":"12abc","duration_ms":""`, nil},
 		{`"total_tokens":9223372036854775807,"tool_use_count":9223372036854775807,"duration_ms":9223372036854775807`, metrics(1<<63-1, 1<<63-1, 1<<63-1)},
 		{`"total_tokens":9223372036854775808,"tool_use_count":1e300,"duration_ms":123456789012345678901234567890`, nil},
+		{`"total_tokens":1e400,"tool_use_count":-1e400,"duration_ms":9.3e18`, nil},
 		{`"total_tokens":-5,"tool_use_count":-5,"duration_ms":-1e300`, nil},
 		{`"total_tokens":-9223372036854775809,"tool_use_count":-9223372036854775808,"duration_ms":-0.5`, nil},
 		{`"total_tokens":true,"tool_use_count":{},"duration_ms":[1]`, nil},

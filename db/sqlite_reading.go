@@ -23,15 +23,14 @@ func (*sqlite) jsonObject(column string, path ...string) string {
 }
 
 // jsonInteger takes an integer as it is. SQLite reads every other number, and an
-// integer of more than 64 bits, as a float; a cast of one beyond those bits would give
-// the greatest integer.
+// integer of more than 64 bits, as a float. The cast of one beyond those bits is the
+// greatest or least integer, which is not equal to it: the two compare exactly.
 func (*sqlite) jsonInteger(column string, path ...string) string {
 	at := sqliteJSON(column, path)
 	value := "json_extract(" + at + ")"
 	return "CASE WHEN json_type(" + at + ") IN ('integer', 'real') THEN CASE" +
 		" WHEN typeof(" + value + ") = 'integer' THEN " + value +
-		" WHEN " + value + " >= -9223372036854775808.0 AND " + value + " < 9223372036854775808.0" +
-		" AND " + value + " = CAST(" + value + " AS INTEGER) THEN CAST(" + value + " AS INTEGER) END END"
+		" WHEN " + value + " = CAST(" + value + " AS INTEGER) THEN CAST(" + value + " AS INTEGER) END END"
 }
 
 func (*sqlite) jsonTruth(column string, path ...string) string {
