@@ -813,6 +813,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -925,6 +958,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -1002,7 +1047,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -1024,10 +1069,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1621,6 +1671,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1654,7 +1707,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -1681,6 +1734,83 @@ type PromptCreate struct {
 
 	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+}
+
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+}
+
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -1727,7 +1857,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2142,6 +2272,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2159,6 +2292,9 @@ type DeliveryID = string
 
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
+
+// EntryID defines model for EntryID.
+type EntryID = string
 
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
@@ -2289,6 +2425,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2344,6 +2495,12 @@ type ListSessionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -2418,6 +2575,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
 
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
+
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
 
@@ -2426,6 +2586,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2543,6 +2715,18 @@ type ServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx echo.Context, taskID TaskID, clientID AdmissionClientID) error
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
@@ -2570,6 +2754,9 @@ type ServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error
@@ -2591,6 +2778,24 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3309,6 +3514,111 @@ func (w *ServerInterfaceWrapper) GetAdmission(ctx echo.Context) error {
 	return err
 }
 
+// ListAttachments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAttachments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAttachmentsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAttachments(ctx, taskID, params)
+	return err
+}
+
+// CreateAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAttachmentParams
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAttachment(ctx, taskID, params)
+	return err
+}
+
+// DeleteAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
+// GetAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
 // ListDeliveries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	var err error
@@ -3568,6 +3878,30 @@ func (w *ServerInterfaceWrapper) UpdatePlanComment(ctx echo.Context) error {
 	return err
 }
 
+// RunPlanComment converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPlanComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "comment_id" -------------
+	var commentID CommentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "comment_id", ctx.Param("comment_id"), &commentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter comment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPlanComment(ctx, taskID, commentID)
+	return err
+}
+
 // ListPlanRevisions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPlanRevisions(ctx echo.Context) error {
 	var err error
@@ -3733,6 +4067,186 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AdmitPrompt(ctx, taskID, sessionID)
+	return err
+}
+
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
 	return err
 }
 
@@ -3946,9 +4460,20 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments", wrapper.CreatePlanComment, options.OperationMiddlewares["createPlanComment"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.DeletePlanComment, options.OperationMiddlewares["deletePlanComment"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id/run", wrapper.RunPlanComment, options.OperationMiddlewares["runPlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.DeleteAttachment, options.OperationMiddlewares["deleteAttachment"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.GetAttachment, options.OperationMiddlewares["getAttachment"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
@@ -5704,6 +6229,221 @@ func (response GetAdmissiondefaultApplicationProblemPlusJSONResponse) VisitGetAd
 	return err
 }
 
+type ListAttachmentsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params ListAttachmentsParams
+}
+
+type ListAttachmentsResponseObject interface {
+	VisitListAttachmentsResponse(w http.ResponseWriter) error
+}
+
+type ListAttachments200JSONResponse AttachmentList
+
+func (response ListAttachments200JSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAttachmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAttachmentsdefaultApplicationProblemPlusJSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentRequestObject struct {
+	TaskID      TaskID `json:"task_id"`
+	Params      CreateAttachmentParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateAttachmentResponseObject interface {
+	VisitCreateAttachmentResponse(w http.ResponseWriter) error
+}
+
+type CreateAttachment201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAttachment201JSONResponse struct {
+	Body    Attachment
+	Headers CreateAttachment201ResponseHeaders
+}
+
+func (response CreateAttachment201JSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAttachmentdefaultApplicationProblemPlusJSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type DeleteAttachmentResponseObject interface {
+	VisitDeleteAttachmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteAttachment204Response struct {
+}
+
+func (response DeleteAttachment204Response) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAttachmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type GetAttachmentResponseObject interface {
+	VisitGetAttachmentResponse(w http.ResponseWriter) error
+}
+
+type GetAttachment200ResponseHeaders struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+type GetAttachment200AsteriskResponse struct {
+	Body          io.Reader
+	Headers       GetAttachment200ResponseHeaders
+	ContentType   string
+	ContentLength int64
+}
+
+func (response GetAttachment200AsteriskResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", response.ContentType)
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.Header().Set("Content-Security-Policy", fmt.Sprint(response.Headers.ContentSecurityPolicy))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAttachmentdefaultApplicationProblemPlusJSONResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeliveriesRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListDeliveriesParams
@@ -6232,6 +6972,85 @@ func (response UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse) Visit
 	return err
 }
 
+type RunPlanCommentRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	CommentID CommentID `json:"comment_id"`
+	Body      *RunPlanCommentJSONRequestBody
+}
+
+type RunPlanCommentResponseObject interface {
+	VisitRunPlanCommentResponse(w http.ResponseWriter) error
+}
+
+type RunPlanComment200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type RunPlanComment200JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment200ResponseHeaders
+}
+
+func (response RunPlanComment200JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanComment201ResponseHeaders struct {
+	Location string
+}
+
+type RunPlanComment201JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment201ResponseHeaders
+}
+
+func (response RunPlanComment201JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPlanCommentdefaultApplicationProblemPlusJSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlanRevisionsRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListPlanRevisionsParams
@@ -6611,6 +7430,389 @@ type AdmitPromptdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitPromptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7116,6 +8318,18 @@ type StrictServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx context.Context, request GetAdmissionRequestObject) (GetAdmissionResponseObject, error)
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx context.Context, request ListAttachmentsRequestObject) (ListAttachmentsResponseObject, error)
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx context.Context, request CreateAttachmentRequestObject) (CreateAttachmentResponseObject, error)
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx context.Context, request DeleteAttachmentRequestObject) (DeleteAttachmentResponseObject, error)
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx context.Context, request GetAttachmentRequestObject) (GetAttachmentResponseObject, error)
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
@@ -7143,6 +8357,9 @@ type StrictServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx context.Context, request UpdatePlanCommentRequestObject) (UpdatePlanCommentResponseObject, error)
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx context.Context, request RunPlanCommentRequestObject) (RunPlanCommentResponseObject, error)
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx context.Context, request ListPlanRevisionsRequestObject) (ListPlanRevisionsResponseObject, error)
@@ -7164,6 +8381,24 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8396,6 +9631,113 @@ func (sh *strictHandler) GetAdmission(ctx echo.Context, taskID TaskID, clientID 
 	return nil
 }
 
+// ListAttachments operation middleware
+func (sh *strictHandler) ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error {
+	var request ListAttachmentsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAttachments(ctx.Request().Context(), request.(ListAttachmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAttachments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAttachmentsResponseObject); ok {
+		return validResponse.VisitListAttachmentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAttachment operation middleware
+func (sh *strictHandler) CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error {
+	var request CreateAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAttachment(ctx.Request().Context(), request.(CreateAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAttachmentResponseObject); ok {
+		return validResponse.VisitCreateAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAttachment operation middleware
+func (sh *strictHandler) DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request DeleteAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAttachment(ctx.Request().Context(), request.(DeleteAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAttachmentResponseObject); ok {
+		return validResponse.VisitDeleteAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAttachment operation middleware
+func (sh *strictHandler) GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request GetAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAttachment(ctx.Request().Context(), request.(GetAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAttachmentResponseObject); ok {
+		return validResponse.VisitGetAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeliveries operation middleware
 func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error {
 	var request ListDeliveriesRequestObject
@@ -8720,6 +10062,55 @@ func (sh *strictHandler) UpdatePlanComment(ctx echo.Context, taskID TaskID, comm
 	return nil
 }
 
+// RunPlanComment operation middleware
+func (sh *strictHandler) RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error {
+	var request RunPlanCommentRequestObject
+
+	request.TaskID = taskID
+	request.CommentID = commentID
+
+	var body RunPlanCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPlanComment(ctx.Request().Context(), request.(RunPlanCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPlanComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPlanCommentResponseObject); ok {
+		return validResponse.VisitRunPlanCommentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListPlanRevisions operation middleware
 func (sh *strictHandler) ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error {
 	var request ListPlanRevisionsRequestObject
@@ -8963,6 +10354,257 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 		return err
 	} else if validResponse, ok := response.(AdmitPromptResponseObject); ok {
 		return validResponse.VisitAdmitPromptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9237,315 +10879,371 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39chs3ti/6KijdUxVr79an7SSW6tYpje1MvHcSu2x5cs8e5qpBNihi1ASYBmhaSfkBznucJ9tPcgtr",
-	"LaDRTTTZpETZnjv/JDLZbHwtrO/1W3/ujfR0ppVQ1uyd/bk3EbwQFfz58pJfu/8XwowqObNSq72zvXeW",
-	"q8Kwsa6YnUjDjOVWnDOr2VAwI5RlQz66YdwwadmITwV7dPHm1cG3+4d72V4lfp/LShR7Z7aai2zPjCZi",
-	"yt0g9nYm9s72jK2kut779Cnbe1WI6UxboezBWzEr+a372dJs+K1hdsItsxPBuDILUbFKzAS3hnHFBK9K",
-	"KSrGi6k0RmrFHl28OPhuzWSEmk/3zv7uPv4t81Mbal0KrmBuP+kRxxm0J3Q5EWzG7YTpMVu4eS24YaNK",
-	"cCsK3InvN96Jt8JWtwcXYyuq5QF/lXbCnpw+Y1wV7Onx44wZMdLuiKxmCy6tG61++1hXU273zvakst8+",
-	"2Qurk8qKa1HBeL/++uvBxdxOhLJyxK3oGvT4JGMTvXAD8ehxXObp6X5z5OV1/T8Hb8Xvc2HswasivZOy",
-	"cPsIdFbhoxkc9IiXpai+MUwvFFtMhHLENuEF4+wDL92vFE3jyYa7/Snbm/GKT4WlW3DhKed5KYWyr16k",
-	"ZxpmhFPmqiY5NwHpnnN0sZftKT51Q47gfVey2JAaOujgtSpvkeIm3DDOroHmKpYb8XsepvD7XFS39Rw4",
-	"vGtT+viLGOtKrJ+CmcKmrJ7CEF+26RyeT7i6FqnTeIUHwMayFGwEj3WdAHy5+Qk819NpByn4wUf4SNfA",
-	"+O0WI88roxOHnyvx0V6N4Nscr4xjQ9eC4fbiXfhu/5BdsCGH65ExXcE1AWrVdiIqVkp3waRhT05Pu84L",
-	"B1lzs1+IUn4Q1e2qLSromY498l9vvkkv5HhsEjxrImCReOrGHZFgC8fI7ETIilnx0Z6zXKpSKpEjV+FD",
-	"kGiPfnx1cIqcJLUlBQwYT+p/VGK8d7b3fx3VwvUIvzVHML2fdSFgsi8/itHczXDVVpn5kF+7iQj/dMem",
-	"+QevwoObb9+r8c/cjiZpNpc7paCmsJIrlL5OyhkhVMakMlZwmHguPs7EyIri6oOoHCfMY10Apo/qRr2A",
-	"V+MDHH3dHH/RSnTM80LRNM+DaDBWlqVTVVRhslhVkIY9Pn7SZ1puwF5z+0lOpU2cpRVTw2aiwnvpL2QH",
-	"SZXwknigQoz5vLR7Z0+Ps70p/yinTkc5PXb/kgr/dZJklT8LY/hqXjnFRzqoir7dnJRo5I4doW/rTWkS",
-	"T6XnqjB5/x3aaFPelFz9DalyeWb0Be6NI/IM+NVITnnJ1Hw6FFXHVhGhb6rgwVKX54GfR/vzFClaCQms",
-	"DBQjpSuWw27kjpyv5QehujYN9zS9a0/Xb9o7AQrNSlYlVuk89O3mlHTJzc2qYS03Nx1juq+2GFDfiJUL",
-	"te6BjCmNpgf8k0lrRDnumoh7ZIuZzKvVE5lXXdvtvtp0wE/uYTPTygigyDeVHpZi6v4caeXMMfcnn81K",
-	"iTbQ0Qyf+Pd/GLxL/cSgfy+M2GLgbMxlOa9qFZ7lI10IoG9j+bAUYO0YZ/wtJnI0ceuPLNeWwZSaBj19",
-	"FD/aYfqs+vnS8wmzZtXvG89+gr2gDQLbY3Sj9KIUxbWgx2Dvi0K6neLlm0rPRGWlO6kxL43I9mbRR45i",
-	"LJdlShfi1m2me73TcvTcMmnPwaqfCT0rQRS0SCPb03PrtKa1Gg6pbq/p8U8Z0n7CYkA9ohJGVB+AmjLG",
-	"S6MZGCbuOrFScJOazaeYqP9OA9RTrO12PfyHGFk3iWDKuYm0Nwqn3Hdp7nUkFuFIyvL1eO/s76t/TAJv",
-	"79NvWUK1shVX+Bmr9CJjal6WyO4drxcMWL0za7m6ZVNdCVAe3FPuQviLvbToqtN34hViieqbs1etFUVt",
-	"MnhHSdsBgjsvjNPsIo7eex/ev3/1omMT6HWRkc8cLysy0sfJUHH7cE2cd1bp6cweumkZxWdmom3/qZAp",
-	"Z975X6anRQabYdy4MW8Zr0Sg0dZRgSwCC1hpUB56HFOLmAM11kQWLS460ySVz2ZCFe8st/MVVlDQ+YCu",
-	"xMJZg0AF8OuICn58dfAMqICcYnvkzEpPo+YVF/Sin+tb0rxyslh32ZBOsj0jfu/lFsj2TFj1qvc2dqi9",
-	"9yAu3YjhbclNtlZMZ/ZeGclV/x3xgr3X42uJC1UE/84Vy91OCPXm/X25fGqG6A+6hI+DA3fv+duXF5cv",
-	"X+xlez+/fvHqh1fw54uXP73ED9++/OXi55cvkvTb7e67UEwWMYcaTbQR58CUHLMyMz4SoLQDJ6j56Ixb",
-	"Kyr3iv/37xcH/8UP/jg+eHZ4dXbw258n2cnp95/+R0roEotaJjWuRhNdXY0rPe15PegXVvd8fqiL24SO",
-	"mHkecMXtOhK8lKgA9KdtxzKvNmEOJfoYrPhok5Odz4oNJ/uhyzD8odJTdpKxfz+B8xUFutf7OCyXeIxf",
-	"J21zeyVZ43zjs8siKzM6iMZCk1cECek5/GTDO9yiteauvCykdYqjNvA6xi1GPECdO3aSxakrvTaqRaPN",
-	"cf5KLm074Yrl0ZTynu/29Lws4MdCFEM+ujl3k59qY9m3T9h/yr+ggTcsubpJasQPR9bLc57y6kYU5IQD",
-	"5+UJG95aZ4uy06ffuumv56h3I8UVZPai4uP1kqJt+BXuVwyiBxgfYTdiZkHJ+se8uHZ6yS1Z2ezRm+cH",
-	"J4/3z90RTaS6ZhQlcksD+9Apym4B7gvLb9At8sXwUKSFpY/X8bNP3Vv+ajrT1cYmottxVMismK7VnRqn",
-	"+wk8ka/wdyfHx2FqvKr47cZU3yLNmippjr+tW/pbYcBF2paUFXzef5GwOnrZp+VFxWbGZsZFa4V+XtEr",
-	"V6yxw40Ksdjch5TAEXglPo6EKESRo7MbPqwd9VNh4fKcNvT6jqs/0nPl/m+15WVaU8Kh33hv/AbEl2bI",
-	"Fxux4HaQoee9vB/KXBqcLvyKY3zrBtuQLTp7xXE4OmUmFSQ3fOQjy2jkZd7WX9is2rk1LuElWeLftWIH",
-	"6guxfPRl2V6s8dGm0byq3OLRIS8V01UhKogV1GoQUrxiuSzy5S3xr9yU3aW4wIYCvRIf5Aql8jgolW6O",
-	"6IjBSCXKuf2eKo73dm9D1rWnvCbwMO2s3rz00Spb8dEK6YOOjyVT6vVMqIs3r1ihR3MfMm++Pdv7eHCt",
-	"D+jDfxitDt/yRXCmZXuo0RaX3s5snfnGtor4OJOVMPSL5ox/Ca4eaVmhhQHuhL9oHJFTxQ+se2On92cb",
-	"NbLkQ5Fw6L6czuxtwluY5JiV+KBvwo4sry/z4Q33lqGuFLvWuth+dWakZ2udxu/goW5X8WUryJIxM9EL",
-	"xbQapVe50NUNmOLbXgf0ipBfGdfQeqs/jpYdFtFPY7NT9+ZF5C9qqabW8tFkM3bl33YRfpviXHXm0bpU",
-	"pvMlL/SC14S19uCjgFFqGKWVHPGSPLgZOVcZpjpcC2uYtMmj3fxKrwyEgBtqrhTkCRaicAaU+4xiCbF/",
-	"l0yNw/u91DdSFX2P9j/ds0tOw3augUmHE+bKyrLmEHSO4VbP50DUq1fWZMf1cqe6QM60dmOiMFI/L/1S",
-	"QGnJSY8BLQpk1FGzAhJ8aPHo0e51dCD/vEpdiVQ6USMsAKmuVSWFAXffCYrrTTQMpxV2KRluZyNLMIrD",
-	"eJdLRx5qyUeCcVunIqI5oFV5S8rToxc/ORu6p3Kxs2APt6wSvCxvIaojKZpjVwRg26TxzlL0dSMFqOFJ",
-	"T8ibeQXihnH0fzNjeWVFsURQ93ODvlBHJXCnLNIOG1kccRornlhElrUIiEnZ84qsIeNSt64jRFGzkMDZ",
-	"t3WKJiTm1pGq5c1bNeJ/EtNvHtyPehHlRmICPeTWx6Z6IStUjH+fizmE4kZ6OpSqIxTnR/xJmtTqPJfa",
-	"SMNIMasoCbUje7CVoep+AJlNpGdQ4LfkxvZg0+3thuk3Z7Fq/1/XUighS7jXCAyXBRsKOAg9Jo3EH4SZ",
-	"j9DR4u4WlyX8MVeQVrHyKN7ZdF49SObo/DFlMR6SrGPQLI2oPsCQxJ/w70j81Tflys8qohWK4xMFcTUS",
-	"Ja6gkGbEq6KLnOR4/DOJpBTxktkqDfpuH/3oEx39Et79cvHm3Y+vL/eyvTcXl89/3Mv23v/y7v2bN6/f",
-	"XnZE4+qk2Si6h6m67si1EumfoSOPmxSPRMdZJf4BHpw8Y4vJbcMhVnJ1c0VuMZ9uKBUUGHjvmP8neoWj",
-	"D2SxakJpN6VcUwUhavc41dZkTNSGH5VArDD7/D708H3Co70j6vCjlQH17lB6/Nv0XaxvH8cdOKfcC7cl",
-	"Y1kZy+xC1yGDKb9lY11dC9u6rnXqAi8rwYvbq5m7RAr9nGpcyhGabEgSyRN8iZkDndQPOoOu0D9HSdgM",
-	"MiEaM9HTWSlsk3HUVzA5sH9bqvACDJhWsrhPxWTOHJj6ZFteCWYn2ojgVpvIEvVkloN+c+VlrhG/52ww",
-	"Pz5+PMIaDvbf//v/DFQuVNF8BvLj9w8Hajm+AtnolsLy6w1GN5dWTlEfLa41o063jSyFuybVXBmof0Ay",
-	"4mxUcTOBZXTowh0zj3RjOOJVLqNo7IdwFM145bZ+lZkIQUSfBWTR2TNXzvxtmIv4lducb/fvT9ml+W1+",
-	"1vRDq3V5NeJlmVwa7PnYnTArxTUf3WJF2I+vDp7u97IAl27C5mNsQURkX2xgAfTjz4F3eB69uZ2kdXkv",
-	"2RVJJ1vteF6iivSBp+g7wT6ymAHRIsKepQ55mZU0DiW65msti7Dn2yVcNBhnOj729PgYAv4m7STbkpfe",
-	"kcXc2xX2rkh0DxTC3TErinN24gyipyenK9buqXX5jfQecDtoXfq3rdjJduwvSY0JyoM5rCSM+7DHaq3g",
-	"qzXIwhK2iSD35H9eaWvPcYVe2uaZXcZarOehuXbOHNkO55blzoiU6joHtWssFS9jLZC+RZtsU33wBynK",
-	"IqrO2CCg7PRFTJlZVNr91yl/3JdYU/32fip8mrL63kFFRgaiUHzkbiHOrMJNzjOWk+np/nSrcP+vnIkI",
-	"H2h9VWp1nSfv8ditcXnE/3j3+hc2005wVsgehuJaKkNa7JGz2dzLj6D8Cf6acTvJncqXU+1FesAop395",
-	"y5ylINQIq0b13DpVm0K1zhxczztwORnuYz1Yivp+kKXAnNb0XMjI1mNQOsbSHQCkTXmFrhIz7cQWmUAt",
-	"6eL03qvO8Axaxt5Mz3spTOgMvd93UoG2l4Ir3eh1/u92ASI5HgdH+7ryXazepR9pJIHuVHuo0qN601Lw",
-	"D8KATxky0xwVRdXFyx5+GGKu+AcuYa+uqpXejMiPkt9zkKqUSpgrCJCtCosr7W4fVBaZLbVgHMlJarvz",
-	"sZrKy51DGv72UUgjXMHMS1ij59VI1GWSn7I9XRZXULe3rOiZ8I6MeBulrPc7XF0VTuSkA4QYHZIUfqGJ",
-	"Z2wM2Sg9A0KzdAU20iL49vpNFN5zZau5GnE680Swa90eJTm6+9XVjUikmf3i1ldKIwq4gt/vJ3+PB3a1",
-	"oSODftUow+82IG0dDENMk/szs2kim5sB9MM+vPcdPOp5b1ur31BpLNpBH0/EmS9uDScaXZ2mrIjZ+ZJk",
-	"ylrSz1PxMhV2c98W628yxzYDa21J6kya250iujRJNSTdajXildo46zClYwAXGmo7YUYWwoATzakdcyXH",
-	"UhQM9tD7/NkFmhFTMR1CZtucaugQVyPpMGxrJlsoHrvTK1bKwIgTnbO5Yys+b+aWjbiCLFaBmyCKJIMN",
-	"uZbH9yAmH3o63WLs14bkykKJxRNfotBPPvQ62k4hUWcWNcRyXTLxpKNgYpmjdXhjVngklnwISywreXkr",
-	"PhVbmHbig1smoRToErwoy/UTZwjVJDGDkRuGLxqKgvn8IKvLAjUEqNObl9arMeMKok/4y4HijEAA/Pdk",
-	"Sh4yTEx0uq6Bmgx3gAapbjUj6DQkLgL1/NyTelZL4ctJCJ7UNDKr9EgYU9NqfbrsAuacYUo6mJTewD2D",
-	"DYG/e01s7A/YOwQCpTWEBjoak04AhTrMH2n7g3LbwIsmTeaPcqGrImRVY5j7jHHFkPK8NyC/karIz6GK",
-	"BquukY1jCOlGzOwh+4GUF/foQOUBfshyc5NjrhG+s/3VlN+yiaMuKJgG6sij2TuTHbMC3V/1b8l7gF6b",
-	"PBuoHL+Q4GeArBL3R9sbBx4HoF+I27p/6rmdze2VE2pUJEGszE1kXoGH8GqKY0DpwxVkghryWZRXc+Nk",
-	"zly5tznCdq8gZdWwXJorbm7VCGbDldMbiqt4zEPWpOMBqLh6iCH9ZBzp7Q/P2ePHj5+d46ZJDIlWYiTk",
-	"zMZ4VT1Z6sY+WDBknSoAJeMGWKhKXZE+41d8kR4PuVcjFxRAuBy3drT4H+9e/xLLEOACjUhIO8f8Fig+",
-	"mmjs7V07UStt2dcJv/5lm4mSzOlVv8/R4+SLPiIIsPXjdaW3XVCgehwbH5v7eJGD/ZZM2edWTPTciAOU",
-	"PAe81Cq8dk1KP4g+rNPf0CEMM+rvP0cZ2yhke0rwUb6ure1XT22B6RbguIr7Kk2DV3aVpnWUl3VOrTMF",
-	"yhfU5GdMWjblhQAy8d4NyIMywBkOWU5xMHwWdZqi4VRwzyj6Ap8C5B5ftqnEImO6GqgFJ5WDEiuj5Jwz",
-	"n9wLeEtQywk6w3JmB80G8rBozHUpHbSnHX61yS3jqO/ABPybDlk+5aXTmWF6SntRR1cqCEsnG25nwuk6",
-	"+gPuBWgIV/DO/Izl+AdyVQD2GijHsA4j7zjIZ1lkxPptKZj3GwDb88/y6hpeSdqTEz+1ioD+74ov8kOW",
-	"q3mZn7H3/358fHyM9WQDJd2YIcNJ4uwimYRz1EH2uPFvBa8MRtGePXv2DNZnrK4cD3HTJrw0NhS3msRk",
-	"5c1KPlDfPjkYSsvGpeYWISnHUC2ORd4nx8eZm18hr6WFRTp+prS9Guu5cvtuQ5ouweM0Odo35nCgcu9P",
-	"8Dk+sJ1ep0GSnpDAkYUPKLh9N74UAEkdDZmalp1aoctSFFdDPrrB2QxUdEuC9rXgBtUEYx3pG90k30BJ",
-	"dfogkgfqgUAD/k93xMin43Q0zB+pt95ny4a9itwqcapTPf1VV6MjX00V4mMnsAdemWA9EHrvRu7Fvskr",
-	"0U7HFSvhqt6bN60nAFaDufbOvIvZUI16k9jbmrOuXW1fR3jbCwcn23LEYTbEKoCtHwUv0fzuCtJ6gtcp",
-	"cusfm/1ROjpPFE1NuLmaJsGJ62gMGbfAZYg8MaGaIB89dm46IFNyY6+6zyZwnoyRZ6ZOvZNqVM6LjhPq",
-	"pP7+ugHtSqRGJRMChh3wzZAQgF82EwJ0WRAC5XkXKtm2+U4buqXbFBJ7UMN2ZTUVNFccHd4Kovq5KwR8",
-	"wSq9ILdKXVzlEYRjvGnIzy2hkOxwlWPjHgrb3KhXNGo6zqMXig2h3kcqXlJ5dCMDNJgUdQJg0O8MwGuw",
-	"qajIeTTjdtK7uCmKYieosX8wYiosL7hdCyr5s3/uE4g2sf55OOu37lFHjlxJ2+VMQfZBChNqghBCAw9Z",
-	"o1Ax4hZJRoHFOVCYE5iFEh+gc8HciKJdpbVVdVavpL6JVDeO9Pp4VjeM60Q/6M/BLrUun/OyTFFLZMre",
-	"jzDv4/4nAvH+//tIdmyGfUCmAqnShOKSqXA+jc1ciifVZVHhnsS03F0Q1WIfKaYIoCOm2wbvhbWx7KKm",
-	"L+EOQGnFctk/4Ec7rrMqFQbKCOfB7ezmxZGTOVlOUauN81+wkcFywsrGSS+9X7R1RKoz/BPpO5C/V+9N",
-	"UEy6mNZXnwsTbXs7IWZp5/8501r6B+NAAYAuOcYG4Z7yFlvJy/L2aq7MfIYBtFXoou4H6CeKgo2A2JA+",
-	"245Mkugk63SSPukj/V+TyDBZmUTSkWLRX8ghV8OkibU+vCjZIZ3oEJIM4pSH9HFtmLXg1/VbD858H6nM",
-	"S9z+q81obpzwsjW8uZ62YRJOG9eHEkjqcdOT3sTu2bVd8y/b4F+2wb9sg89oG6xgEVvF5Tb2Zvm2NepO",
-	"0bkw7Nr1dHm5+zr8Ah58zyu5aeSvDajeN/q3xutVb/Nm59kvP+c8LlCvsxN24Pja0B/VJquT4xR86Rcn",
-	"hWKuvCYtasPcgyjVQ4ZycTLVzHk6yeO+2Xrrlq/g8velNTV4ePsCuT1fcWW2KVfrn9WWKE3anMJ6kgvp",
-	"xpWYarTI+6nGXRvzlujaB3vmBnqpcWOksZzQZLES99ZYMU1GHuOTid5V98OIc+WUtnIkOt5Tb9sGwJRs",
-	"XAkRhfSbsOCMmwi/DjOSCjGzE3by7SHL//xE/QOB+XkFzm0ogjFgSLxOpIMcSkjMXQDGXuUMNMpw2AQL",
-	"M/r2wNzI2YGe4XIPqFgOF0vtzxJQmZ9Jhd+wFn13OFk+e4U2YmvIrLqgvVbYtsOncgf1NoKO3eWBbYho",
-	"uwnecieAcrQrYafW1DTEW+LExfK2gIBKFKrKP+pcgQ1OeJu9vMPmRFDSsI6NNuQ+HDFLG/zVOmLcSt7x",
-	"D+K+pPTPvLop9CJKej3plNcpXPLlbaIvm11UAfL5WV9URl3NJlyJYg1gpQffZguI/VL3CMzFAp1PFNKS",
-	"DlDADL7bFsVyZVOA1lH6vU4eXyWnvLqltpPPJ1qONj3KpuOjLeS96UY06tg2kedYV8uJDXdwKXRnLqQX",
-	"vk1Z/9sfnrNnT55+F4oxQvvEyzghEczUnDKyrmSRN1shs5EuRNTmrJSQ6T3WVSKONrLzVH3pyp4EkAdH",
-	"6f1XddZiRvUoli30HJJA+zLnHpEq2tDnPljVAQfcqPKHK0k9JrllVrNCIxtbYOoLhDYO2S+g3a3FAkDv",
-	"u3D/uAIgANO1bwGutU5YzBo5pc0iGwJIgZdH3abCve1wbtW8XFSVrjpnAwmGWA+ByBR5xgSAE3oyg/zC",
-	"GDWipy0e4VckZlX6dhc9+A62xvgUNUZOrwXQDq/G8xLLRLaiT8N4WepF7zSuGana/WrLQTFP4BvD9BEg",
-	"NSSfhhbcCAgozcr0rLWdImfIba9WsUyaR+vJ1pTwW89c++WM3Q1LrDWfgBzcb89JvhBCTNfed65ZWuhK",
-	"a8U2278pPOP7Ovxdp4rWvLxDyeDlHDTfPO43m46l3iPGM26cf2EUuCdCiUEQdnl06RmEY8Px5R+iF9dw",
-	"E5+rsVTSTJz+hOVXhg6c9+5ztpNepTGboKdblzPVybSDbvs2L+0uvXK09+Pl5RtfpJDuWJKur7okTYRJ",
-	"hQWLaYdjEiAtn1fqLNQfnZGcOkMoS/dS+EvkPRpOEnAczDFCjguo0wTlE93AFfrc8yR+0iVWcQxLWjBE",
-	"WqkDdubVr+FttIlLZQNXND6UAPCoH3WBxDiURQFtLOJygLqVRfwpdilvfMLNTeMDf58aD7WLDYAI4w98",
-	"J5nGh14Ex58JZavbxiceDrnxYa0lNT4NON7J0ofGOKEsOP40iiu03mAnuoCPSP5Hxx4XZkQZF1dTUUju",
-	"UzUm2oBtNjeiaKGdh1saPq//mZY7cJZXrS+js4l4XfSpD0s3ti8qB6k5XfhHPR7+G1ya4ZQiDOr62Jwh",
-	"GQZWbs8W8SDQ0fuq1ECu4WhjCOvGecdfACnyajSRAffan/ao5BILaOpzrfHV4IfRHMJu1h8BBUf/TlTL",
-	"1G+OPqyvUfThktIc0XpT3USbqqFqOsLiVuCD8AQ4bxUvr0BVx1seH6/VlZsqHFzKCf4GRtgOiLLeYpky",
-	"WXwg4eS4t+bfDNAs9aXpjycZevSu6jVzEXtq+sYjg/NmSS/pr41sF7IJbVS2wfzctG+J1c7cJfRnaTMm",
-	"+GgSWirdt+en1c6kDdFxE1V8W9Q+zhnQZMdxtRrSy0osMcR0JiAV9Tmm8I1p2ytgQj/Z7zl025u1RMIp",
-	"deAtKo2dCKWI/e/0AFX3bsFDWng/ITc36JUBc9UDwAvHKESB5wg0C8v5fv+ccSzbdKqd0/a4YaVW1wOF",
-	"xiOGqApZ1GgGmDWsRN3uTBZRbSZQSQrBJ+o/QA7z7bCud9cAK4iUO80vwHPe7S29m3GlEyeomcPd5qCV",
-	"mU/XepCbrAMyuQNx+lcAuZ3eV/ujjRqInbeaIbhbMqvmqgMY7utoIhZacdzpgP/ViuyrbUXW6t9yJzKg",
-	"3jF3e8e/WqOls/nAEhRtxPV7bJLmhQFTfOp42qe6f8+dTtTbcHd6yb9aw/2rNdxX3Bqu4wJ3qUYNVtq8",
-	"QS3tMlvSh5MsvanINS92S9Ns6QRp+wJ8LOTq39Dgr1YA4WArmGv5QSg25KObczBAZkLPStGREJps5vva",
-	"BzDdvnGPZrXGFQuvSi83vGY59aWIGuz2bWyHHqpmG+h+LA1v3xJL+4+AvQhsvNSjm9DSi1s+5EawR6/f",
-	"QPeh7l17U0F6ZmvnzlFoAZJFKK5cv51hX+oex0vL7t7sLWkLRzBipFXKl/T4uG1uh3juY0r7X9WLfnmu",
-	"uiwdmW432XGlp+nE/8vQd6yB932thVkNpLq+h34Y9LeV60mXKnTWlv6oF2zK1W2NRbLon/x2D4gnZyyA",
-	"Jm0ja+qaxJWlDG/BVb+0K6shMn5uIFvUNmSrXde9VTAC3fjt3HD3+zz+z4zSb/pQNrRBNH2jsH0USaCr",
-	"oEV6NNJVkwk9+CJoFRk1Meo5u7kR1VXUkqSfDAoFQus7FOiZUAAEEGW9gYcRGi6iElt3WewRC15qeOKJ",
-	"PSLk1roayD315tYq4+oq5bUIFnB66bTYGC1q2YLcLGkWmc8Xj7nUkUjbgZjUuZ8dLTDrfke+rQE4kStI",
-	"EMPulLFhJw21nISfADgh/X5dl6RUkOvdSCe7pbFSfBDlOfrEJ7osDJn6wngSl77p0XGjUS0VrqBbj2Km",
-	"6b6+7+p4w50aYPK51VfVXHUXGZPh4cMEklp6TrgqRMH0vCNAssvyDalGvFK8E2H7grAWtRKUfYr5g06J",
-	"teBneZbuvdHHGUk7732R3coKdjClOwZkGXqeeL0FSMLrLOfsuO+lSzVGSXS37GwfOeVSxRi89+MzwHh9",
-	"FRWPNCfQqHnxGwM/Qt/Xyf59CtF2bHRTZ0w6S+hl7fFfOqZ7cKLUsX0PDbJFN5PaO0LuklSTy2afSko3",
-	"ag1fi8TAJpYuX0POtihgs8ojn3X/ebpX3m/EosUktu49uwkW+NKSlompqyQz3YiiRVuw7hUH95+0L8nm",
-	"9l4MS+NY0HnNE+1Cswn/IBDCh4zEOt9MqkhJc3/KQgCk/yqpeB81SV7AfrWlSLSAbYqGd6YUbMe4t78D",
-	"n7r3pUOhpB6bgV59g82aXieVEOnumjUmuNcxSZfDv2SBPJZLCyUZurqSaja323XjjOB3VqBikayVZrnl",
-	"V7tn/DeNTM+fL179spftvXv/l4u/vvzlMjmFS3cNlxVQny2XtHEo0TGpMHn9QE+psKWpKbhb7yY9FKVe",
-	"gAb98m8HvXWGbaLv0eTupAds0Ki4R0nEL7uubggX7l4Vmi0hd2UzcxgVHFJX4n3J9qI0zcQ2NkhvM8XE",
-	"0flWWslKCrpoFPj3zRO8s+qwtv30PZwZDt21lfchnYH1fLWi2c1+K7m8krVuQG3p0NmWBJMSsnD9OxsK",
-	"Zez95fOMTeWo0hSbyVj+Xzn6RFosPc4KWBZBPnDVqqfemNk3Y29dDFdaVmiBTUHwF51Tvc9GuHyYytDd",
-	"SARV4oO+6ejzROujAIQ07FrrYvuFGe8WW6nkwUP3JiBwzCVBgTvX4vbRUTf2JXlTHX1txfubBNWHBDuO",
-	"eUnPXRsDf+ADwOE6d+9e2D1c86+X33vIqU3Z/fV8mg78XIqPdqknWSeTaQVRZ/z3uSAI5HFPoC3Fp1v7",
-	"Icx86rSxhEaZusoKu9DUi0/u6LxKsH2Aq+vB4nyMddeMe4smyJjUtQHX6GVSu+0ie3o9CiS5/KKpZPXO",
-	"dh3GVjxyA4aTHPReWIujpK+Xs8yrrTw8vajmZQhCJxrliM75rPGsQCKjd6vwsmTDua3jcGnPSioi19tT",
-	"AjSUiNK5zzNW6oWo2IgbgU3JAH4wqYiSTd3Phl4um+9o9OYdTQRabvmNYEZPBbWq04t4H4ZzcxvlAtbe",
-	"NzcvUU2pb7kvoUztxt/qNM2WzsxnfChLmTRefcmBNAyysdyOKVbouMsaJihVmAq4GSAIuny6E7tlSHAf",
-	"zmVpoalX1uiE26EIOUJejYekxEIYy6bympoVSLsic2TZrxS9fPWVjoHHYLVL88uaZ5C6X796Ze0+bJ7+",
-	"YslL//7iew2CWFjHVnIjrYw0DVXfyXR9XEPxju5iYZL3IWfqk/tKhQ3oM6N5Je3tO7cmQr4TvBJVst2r",
-	"09ndfP/qcRHqlAeCMHIMl71/+9Ohvwvg0cA3hvEn1s72Pn2CsP9YL49Uvx6FChsKuxBCkYUE1YUjDdEK",
-	"zPSB1p43QszQKT4Wohjy0Y1/flFJK9yGcoU/+MZAaWgGpRvWDBRWfxlmNGaVYHIB5WuzSvDRRJjwcyY+",
-	"8pEtb6F+EYsd68ErMdIVZKosfE0XTtIXRcpqoEKOEpZLFnqhfLHXWJYeOsunOw7UQF06Rl3oEWjQ3vs/",
-	"0spWfGTPKRYAbNwNA623IHUepO+1UKLiAMFV6SmT9pC9KoSyciydaDTz0YRxw+AsoTSEVfNSmIHyCcbC",
-	"yGsF8zhg//ZvP+hq+m//RhI1w5/tnwGGqSOA3Ch+I66cAM4z9v7yh4PvD5njUBhR8i4j9+j7y+dYkxo7",
-	"jhA86b/yQ/ZaCXjrQDECoJkBij01gvR2zvfOWKK0kEK4m1r5OtzHp/Adom2F/D4ObfuuIVf/nA21ncBH",
-	"Rlgr1bXZP3QDXjDIObRRh3tEaZ1ww4r5rAR0DA+olTFbcVk6miRmRX01cQMc75pxdz2ZmVeVvuZWGCfu",
-	"Qh9sN2QhxAw63HDFvn3ivntyfBw1ifUYHfk5JML4qS1EWR7gE6B6LSqtruHXp6cp8C3ccqBxN6rH4HJH",
-	"hzhe+SF7j1K40YOWJDP7fQ7QXbziU2E9CC0QEb3KHLJXvhW6+w7uC9PIIOy3T2h/w7qYLJBzzLideOJ+",
-	"cvzEdwm+kcrdAkd72EzKU9/jfXg/7Lh7mPYa8m+M/CAyLGAuAgIMQ5VVFREoSv7Xl5fs6MPJEYAluMX/",
-	"Qm2FpXETDU1h3BUdu8vjW94aRlgc8H53Gg2O44YJXRyGt+z9v//www8vwrPEAeBZWt0PCNkS1vdkP1yZ",
-	"GJXP+Ab7hPmSj3Qh8kP2EtgW9UbyJXNNwKYsqgL7BpbnTtS7QqfO8HC/+fvFwX/xgz+OD54dXh389udJ",
-	"dnL6/aecZgn9b/wUn+5DY2EMcBC5UIvakLB9Dr2CyzzesbkqhTERJp0vK3crCodt6rP+DvciAkLGh1Df",
-	"CI99v+834PT4hBr2/KRHcAHo3tDmRXXRxPU/uvFqFEPjOCGVGAU74vT42O0ayCDq1EjFuBn+EhPV/M+e",
-	"HD+jeV6MRsKEaZ4eO2qCv2AHGQpJkrGOxbiZgiMOULfmRlQ5Q/ghtK3if0NWYX7O8rhnOvw4d5N1LB23",
-	"2mnybi1RKy9ubiCD45A5iwB2t3R0o+fWSOraDbP6xrDgWWShTEQUgB039tX9Sls3JOwl1vaXciSUEbWa",
-	"t3cxcwKV/YRfsNPD471sb16VpBuYs6OjxWJxyOGxQ11dH9E7zNFPr56//OXdywP3mzrCUasMUanW2d7x",
-	"4Qk+pmdC8ZncO9t7fHh8+Jg6IYG6czSBjrN/uL+vRQr8QzFeSg78JT9y5tkfOVTanDwBtUcU2NAaDg5l",
-	"IpqZYYtfFXtn7t3U2xaKvWbaLceNdnp83AKM5TMULlKro3+QoYlK59r2rTgC6FbtImomzSEGlcacSj9S",
-	"rwpzOwrAipGeuHf2998i99/eK0N4fdoRt9uoD+J/skewYfuQuHZtwL8QUNqXKHTvbE9phS4J3N7Oo0Ad",
-	"0+o5MKml0qeND+Qn+UEoYcw//5FscRRTYSs5Mp2H8aYCn4aYU+898dEXZsJhfO/OQjMIgZDyBqc30o4X",
-	"gR7qWXDnoZ2DNwWUsoHyjQUc3+QovpWovIqgFwR2v3TIP9M61p6xW8XRrOSydbptU+tTuiYCRrn/43wr",
-	"eEFS0q9j05Mk7nfoCbfjbvW/N8/J7vgPAz6Ond0dP0560yODaGfbHhtd3IABcIcDuOXT8l4P4H+5F250",
-	"AH4KG5H3Z9jp/3Xx809b7HQleHG7QpY7XSeWG5njRzNeURNR3JWAqA52gtY3xinIoNY56x4LD+bK1ELn",
-	"6fFjlsfYoKAKDlT+Vtjq9uDCmaZ5IyDv8wmdDWisns3o74ZQc0rWgt92C7U0x3M7Kj+rXBtxdf+E8pyr",
-	"4OeQI4GOdbKIzTYS7sPJESjOR+SxN0d/1nGzT0dxxWCSmi69jUAGBze1Lbn6lXkGEX90M9VKNbSu/TZx",
-	"5Z20o5o8c2EuoIYIctDJAu8s6Ksfweoys/cpW/skjeQRsdc+/xes9OrxJFyEPg++kOOxgfLD3REw9upP",
-	"UfAFOGK9Z3aCD94LQdfu1b//9ikt52k4xG4LkHIRedMDXfSNFWafNiUPSqIGOBW6HHUw6ujPgKcpi09r",
-	"9HNCAjTIrA7BkZMv46/mScn2osYU2NnJ1zgNaV3Oz/UhTpyzGEWBTjiKAnYcMpQVbnzGfuF9DvkoAh2B",
-	"SMn2IwFkS4Jc3glrS/Kre8CTCLuwIuRAbQIEmpOI5IXM2EQvgN50SYiD0jBZiOlMOxI5Y7mZjzwe/6Pg",
-	"hx+oCcAVos8cQtfXWkCzd8QTQ/kM6RH7Gcu9z/QRFoUzpS0y75GoLJcqeo9QhWH4vPulD2TC4AMVFjYU",
-	"aAPlLRCXvONVh+yCXLoo/cEt/IzlNQhunkV0FPrADBT6yuq9hZ+lkXHzlC4RkUDjXoLI/Ysubu/tSl7U",
-	"I3mkjU/NoBZ1HfvsTCF0SsBI/k45xDt+i67ioYBqeih/3opfUP3xp7WXHulhRxf+uTP3CyanAGptRXkb",
-	"AwRgEK5GB6KAGNzaM/QYgPeeIqOo5QXUUTMj37W0jF9zqQbq0YufDk73MYwEAIJ8BO6J0USMyA6w3Nyg",
-	"SzwqgvSCP4CSBBdoCK7B3cvQdw9vGqgmRCGT42YOb4Yqv/H5Mu5NU34jGnU8UfV6uPROT4TM06Jx/weq",
-	"zQAwfIYdOJs3vb7lWbt+HjtNG2HxJ22Ub/cDxXyW+kBBxQ482cDRTnMPHHXXnANH+Uxcg0ZPKpF+089j",
-	"6p5yR/MJCifI5J3yk+eVppBLLYycKsZ3xE0oc2hH3OQvNevwqwAcqzPAFXObm1NaVZ6hnQY0fcguqMty",
-	"5y1hyDnOGQ93cKBSl7AhhLHkPWmU00bs+Cq0MNu+UAGahVJTYNM7Jvm/SihEjsDOgDruQu5jWYoDiv0d",
-	"/Uk1aKvMol+DQQQ53gsfZuNoZpZibJ2Ci+b/k32ymJJdJNJGUwQXtcMDjkGp0keMs30Ys8ltTyiGVYwa",
-	"TvS0kbczn6jtd2Q8YcZA58E7xYMSCyFzBR7P3HTbGQsjPVcWEkJCEgx6JCEbBzrIYcIDptt0B7RgPjsk",
-	"AhqhgwBwP3ZMAD9J4zO0YDw4fl2NRG8XIB4/naH3yR39WaOBftpcZPkm+CSxfAZ3SyeIsyTACXzbyJLw",
-	"zbbPGOZL+HbaoIDSdxllGLgnML3Gp1RQPsYhy33XiHygSJMzjbwPSPq4EbdUBu/+ilPI9ELR5FBLvYXs",
-	"p6C2YAKDY1RIDUCrmF03c7z9cKCAgy11zHHaZGm0h6yJYcRAD9VgHjj+nBKiWNNbN6rehQht9GV/YAEa",
-	"QNe6IozUT//h7M+XhTOmWNQwna5XcI33k5hJZ3iNNpmGfE91SEPXCcsDfK2jqODeAOylDq9K3WYAEzSJ",
-	"vivBCz4sBRqLz/YP2RtSTgL6ODz3CBIyh6JEN0zom7iPnicDjT19+mZIDJKI74woKN+Y4NoFQf80qSni",
-	"jrwLTt8WtT1Z3qsXiDy1Y1LAUWrrMea1dLrrhG1SRAKjWOoG1mQUUYtdTjhgUcwEmNFpWh527uP93dqA",
-	"KpO+tXGDwp3rRNufzfaxgu1kXZbICKzFF2R15eBu5Uv1iID3Z0XOFARFQWy51QyUT4vLmCiNYE+OH7M8",
-	"dK7LzxkfWWcNwM+N1x3HlRDlLbZyxTqkPPL6QipyKEaKapnOBqoU/IPjFHYipsEeTDWKxIgIgmKz3Ff1",
-	"gIun4Yux80o5IwG/Rx+w4x/kE3ImaIACpSALsJKT4/0oCR04DjExzzgzEOBkBA1LQmc73j9k7zC9huUe",
-	"IShnC34jzEARqg11JDGhmUGnZI4v2/1L5gb40QNL5n53/CElM5oid7jyqyRz7NAhXPrN9eEWj0h6cJxx",
-	"jjd44hhY0+36jUlgUoHxhM019Jj5hLPMp/RWXBV6GvlqOXpqmR4HfykZWDl7BOVFj4+PM9ZEDQfHjxuR",
-	"fjws9ejGoMkBNQGOvWQeh/LjTFa3dQkPbRi7Fk4xHiglFj5rA91DIbvcakDXcqZ/loA1pVvvbELHCKML",
-	"qsdjKJWjSUa+jTN2evzkcKAuap8tgix59tT02rphA7vx43eyMewBDxtAXkxCtUk6vGAXdu7wagDJfyK2",
-	"sCMuEPcISHACmkyB2xS8hE1QfSBKpbEexZER8ImkXheRCdH/A/AVWkRNzvcRbUozmdiNtjLFZorw6qUz",
-	"+4lFLCa6jPguBWXqqqqYSWARq7NMecWhYGvGr7268d3+IXsV6qnMfAqcArB9PT2T8OTsWmKL/EMGfjpy",
-	"dqA7XY7HNfwCDJC6FW4JtRfNbJzC0zsj5zmW/H0ZiTZtSHuovVyZdUMnTsTxELrzoolpGbTUaQPaf9cO",
-	"xkQOTsfdcT8xuxHKoegWB6nL7LCW7pC95KMJRhmxvWTQSqkJW/BUuMt6OxMst1qXV+4XYK5743kkKHl7",
-	"oPCOwoAZW0zkaAIO8hupCi8Pz2g+DPNAFCRHwSVHE5wrhmoozcoXq8FEMdAKdY9uuLyuZc793c/1MHTg",
-	"oaJcTlM6ZD9xJ+ppArwKPEkqq5m0Z0g/YMtg22Zf92Uy/9VAobSk7k66Ini4YcnVTVRDVNfde1iFW0Mr",
-	"rGV1jo28c/YomC1504QZKEx/McZ9AWV9kV2TxUbNPkC4VvoPoZxJAqsEhUrPbXR2V7KAzeLx+frUexZ5",
-	"qL4xDQckKC+Nt2QsJ/jc9sd+WWB2KV1NeSn/gPkCUcDW135K9GPC5gxUXndWxneREQmvqvgih/JVrJDD",
-	"JUrD/hGa6khrRDn2Gz3k4E1iRaVnGL73kgfcD+aMGSGCq8kPAgZerCZx0ABRWNWjcVIlQQmodzy4Qa0u",
-	"C8qLyNrFaLwss+jCYSU08OgMaCwPFrazgj84lRa0VHdNC2lRa6yoB4w/QH+ezpZ8tl+XNyoQaSYkLFH9",
-	"IvqEqxvKe/C/zg1X0sJxwVYHSoIErug0D921zhG5nyQ24P/moWTRu6oJ7993wnDz+5Y8bmFfZvy21LwY",
-	"KKxqR7+RM83dTYVMDD7VaKXXb4I9+2iNpyu4zibcYjiBR++eHwAvfPf84PR0/4z9ISoNMRvQ7QySXTH3",
-	"ZXROsRPXHFwMao5ODwjrMMwaC7zhkP1AlcJW+3JxOHxMZXFXlHqjks6MU3niTO/LlraOhbnBURo5CCA7",
-	"mjiW1TqZoAHe+h9QluxGQ4eXX8A4D220R0NTs6OEzvFrM7sK+juQGJKYZhT0SCzuhy3asUbyCkrT/eEB",
-	"wekSLoS5Zx/8+hz3Ziq0h1ahX4EVCl+5K06pXI7FIM9hiDwBW8nNiIx5aKLgmNhIzCwSPoiHPLx2oAyo",
-	"2pUAlIWhmEjla6CikJE0Zi4IUgF255Dl0CYk2PZPjzP2lDoICQmOY59dtu9DrpBX5tS1mpNZDR/UzR1y",
-	"UPX9W0+Pj8OvozZVxgpenNetWEAmcKz8wCJ4KkoPQbWhGCinxVCI+JBhWU8hRxAliArsH4WFYUEzzier",
-	"B8OPcTSsk35yeupkC5wediwhPW6gTjLH3v3Uwdmh1bWoqMmKu31SzTEntgFNgiKUA8PErYo5djP0YVkJ",
-	"yTJnXkdwUlZXheNeoOWoDGLigbaD0ZYRPSHN1WAZMXeDhB8GyheaZ01F/ZBdWFvJYVBLh7fEacGQdAoX",
-	"FOfDXDNivMNbaG8+UE7OPHYvd/ImA2vvmP55+nQ/7KpfexOGQo9ra/DcgylJGzYG1FevXYHJiOqL+9GV",
-	"RpjsM+aYY07SH74y/7fTQnJGUhF8zoUOKSMdxubPdVukfxWL/LMXi2xeKnIv0Z/VRmQtKppmZIaUXHnD",
-	"Jyif2GMnJAHPVSGqllu41KObLNyhaz4zZAPgPYZgEuaWsVCilUuPexKUaV3Ja9ClPFaD00jBbrvtpT6f",
-	"U5FfE/Chdk8NuR1NgufVJ0OMtBqXcmTzQ2evwW/AWqHsDi83PFZmTq00YlxQZ9w1zbIlxE8wseyE3qbL",
-	"4or+GTcIySI7LXyDcNJOZ62b4wPuzUAVYmYn7OTbeu87k0fqFJHamOi33Kax4QRkZG2whLFx7jU1NFbg",
-	"JjSSw2yUZ02f5e9/eff+zZvXby9fvsiB9L5zfN3tKzYBzuNgc9TpBMLV8Ewdq6bFpkNjqGNHfHiHWSuf",
-	"R89uDL6Zph0UrM+na+O0az0OwAXqVP5d6dtHnonsxof3k752F7e8pb5k5HEI1weU3tw3is2ZRlYpq2C5",
-	"1lA7NTvNPIRZU9WD1JiJM8EN/yAKjPTTiUbyCY31yhvyT5qRMJwnBk/BBJ5XSRe637cd36h2298HvlOt",
-	"Lr2J69TVjnenl+WS3whKrp8IJnxDxt1dF7R6VkaHyCTFJzMsoY+sUe7tzWCAZsh7QpVqg5aXzAiyicDv",
-	"2bQS5zOfCIbdNpU4rw+j3feUjXU1Bd2B2lii1QquUz8GGLXGyrJEdAGsNnQD1vGvW2HPGqnhBnQldCX7",
-	"21lKJbyBCvd47mzjuwStyBxY0hRbEVB4Cqw6eBm0lts72wO8OA8k6l4YY6XiqRLFnhxH/bqfrm3XfY/G",
-	"xgPYEHUX2ZVWBFLyQxkQONpnsx9W3n5v+B/Uhn93qn1ZgM/MXbZ2hDdJ0i/rd+48DLtLqgrrWE9Z9TY+",
-	"RIY+UJfjY3VYNTSvjkgsOtsHt1KpHpXcXKSc+MkuV6YC28bMHIRw0ZUozkJCMSZ1oJUhy+IbEwlGQrJF",
-	"39LJPhqm8BiKlhAJycP4GDehSUmKCEAhKWU3JhNnzxkfKB9eqwsaVtozy3n6tUnDLmiacJRaiTj6ZJ3w",
-	"l1ORDRTN6RmL4nABAZ6SFA/Zrz6qmJgg0Qvj1iLcLknXOJrsNm1eVVDGHwnNdtyItqglnqk6wTEGCCQd",
-	"psOQIHfRfxFZ0+ChHijv18hYXjcozeMsVZDnYgbxZSz5bbkdcoqjek9D1t624CHwsJwD5UR1ALH/Pmlo",
-	"wlCBGexILQ7vJ5DvB1aL6+V1ZGKGTaRqa+EDqeDc9SdAO3MefE8eaBlzsU4ebr5KLOo5Ozk1EbwABvfn",
-	"ngct7RqEHj0Kz9EYOwMjAFrmcEcbcdmNmHkvtR8Soe9P1F/C675qKR96o6x2QLuFPpRsx2z1DsXxQeoO",
-	"kjI9TsgOSCteEp3HSTROJKxK2+/Md13i8APVi8WD33CJu7O+zB362uyGr0f9fnacRIvNedLc0O3Pl8G4",
-	"V80SErrn1dfCri1STd+L2ebPyybY0Z8haydOudqiZDaIx9WFRG/76Nci9HSu5uobg6FdAMd3CiIAWvsu",
-	"EhAzdSq4ZwTSUE1PAFEZKLGM701phggDbicNTZgqP6h0v96XqHA/ca2FKh5MY/sshTP9FbYHLWuFHL97",
-	"1WMsNzdbaSxZ6IXdhlg/h4LqYioVFRMYIQyDNJcL5lijvFYsj3s95mTRDVT08ZJRd9qZLXAJi1jj5Hut",
-	"yluoKTHBHg6DdXn8Wj08+9GObxSXnECjuoXykGBiYDSDUQieT2275hT1ll7Cwg0teHtof1+WmuibMa9W",
-	"E92ePYiaSATlrxX+e51KmFTr4prQdluoPHq0HchGJa7RtyC+bZA/nNM25FhvTLduoPDaYWompOIpcPLz",
-	"cPuCBvmErblxscqIyedprwDhNUQ6Izc32+mMOAy01d6R0lg3UX9gsYK9wjuUSEB0owT/z6tErpglKJHc",
-	"3HzhSiQer9MikYw2uMixYDz6E8i4B+gDtuXy2AtZSHPOIl3PZFFBKCplS+AO17qukH7z/OD7jF28SPoH",
-	"cDLhlnxhYAubb/sqmAU4hA6MBagS3RxgIb1xD3fTHwZXYZtj2MwUcut8CDiFjUTnQP0KiPU81BB7pSkC",
-	"MVvoeelNpajN6VCUekEafaLyGG7l0xVgAjuWW5/FGlpHzA9pA70VCqoccCZDkfmzdar0XPl/3B/nPwpM",
-	"2hz9ib0JV4Lm/aABUB8Ad3gN1gol74ZYFyZnLkG1hohR1cS6lE4uKMfRXhx8BxLhewTbG6g8zC5W36aC",
-	"K0MKICkLC24YH40EAA75hIuAFQSN8CCDg6ALOjo0XPjR9nZarw7gH10UR9ggD5ZogMOhyU29KWUcCKYe",
-	"nLvhqz2yzf2RPIe5xdkJbUqOCuC3svilonQ8QKKBLpBgS6SjFy/iltDrTfNINfLQAzBMlx0cmsNvBPIZ",
-	"uoh/Xfaxn/56G7nexoeKp0QHh1l1Tca7q54AQfPoIHanka/T2ivxQdbViLM2glqtjDvj2b2QYaZoCWXV",
-	"APMEFpEssvAudkxYGfV7QJPf9+iC7j3NxId+oCfdqGtv3FK/OCvAQ83FrLLkW8KtQefpl5f8Ove9lcck",
-	"Jd07vzGh9REwq2/BcQF76TP+6fy816N1CEkbgbZ1M7J8Nf5FK/Ezqmm7ZAkwuw4R6VbXstDd3q2zzuEZ",
-	"eOXjFPW8AwXB7zlVQL4aH7gFH8CKc/Q33WnoBxDplIqzFXVubx7NU95BX1rSwIw7QbyKy5CE67gOuYZM",
-	"fQDAmzzdn5z75t9oWYW6nrqGRImPdqDiHmF192+6RbKg0vyIc323f57oKnvNpaJ3K6cCQIoUy8XHmRhZ",
-	"UVzRMHkGGORUZYqF+0A0RC91OTxOAO84wEq5NWtsDI6mvZ95ZCuGn8dHmg0UQFWAz7HRy+AM+Spc/hpu",
-	"4MnJaXiWIUEywyWgY7oNeIbYxZB4pavZhCtRXNEWXVVibPKBQj9rOMDj43oPMR9uyqsbQZWbqN1AYRYC",
-	"5SLU/q0TOFR/AJsd9X5ol501MtdwPTReWFjkqFV8Ziba0nEesovtJY47li0ZY8wU7986dpN6xz88uE93",
-	"HR9uGMe1g1dXqEt8obzS7eSWEnyFPnbkiXRlZYRHgwl02wTPi0FwsCAbghDnUBRBOoI0LB/sYZdpuB2y",
-	"gH+IM/zMK2v44WAvb+sNmBmzXnFY4Q9yNpAjjud+zV+sKuFn+I72uxMvkr7fpWoReNXXq1607Yjo+oSP",
-	"dqZlpIOQQ13cNnUMXy6LNUIAk15ydZOx3IgSRbgVH633vg5vLeQlnz79Fitw3Q+P2X//7//Dcq5GE11d",
-	"jSs99Z3dB8p/ajXgxcIdasA5tIQk4GDG+g8EfMVHy6y+hh6mAZQAALQw+WCs59UZe3J6OlC5l8hQpnMl",
-	"PoYWam+eU9rMR2DDN2JmcT3OhIA/3CMnJyAYUdXIiWnkjgxVQ8Oos+8Gaq3kdcYhaTY1M1OaBINl2PKo",
-	"m63UdeAkMgcKNa8oSQ9hhbChU0DjghrwoNTQDOEsh0JgUbgoMqpeBGk00srMp6JgRqqRqFW+gapL0Lm6",
-	"RW8ihnEpwX+VDuLW8fhuGgey+4iT7si9Tm//PJHhPiz4oijWRIYbDLSpdywFje/AQ+8z2Nx74StWt/Vi",
-	"si8ucH1RFIz7+7qx4Oijeh3J6UxXW3TKWytl3kNhqWPrRcXHnqmHglEmC0M1rG34uihDEcAJUdk7C6pe",
-	"nrGcl9Aj+2pWCQNgDMDyKb8EEqnySvwDJFceYJUB2e4cePaYsMtgbh45BwGSvYEJYgBrh/Ap0EFKDs9Q",
-	"BHOgdOUFmWJSfeClLLxQqGfgsVcRzQh0G26ZW1+wAHiBvwuOQy/ocB61NPJyZo04Yvcljfx4jYh7m39v",
-	"FhtFmmtpwztk4q+Qxj8PE8fBN0OUAHqrcQo62Nxu0dtg2v7ukpYUYl674UV/eqVtTYrNc2x2f8BVcWCE",
-	"o3rKuCGH1bLf6dzdWGlM1GDSQzWoUTkvnPbTW41rOFCeAIOY8nKsK6cvySIYh341jZuT8kOnQwF3vmZ1",
-	"OKBWlVZG3i5rZ26tJS64YcZpiVjalQq+ET/aa9+uu+bIuvl4N5+vm6RZBZhRN7WuebXJYOUE3flxi5X5",
-	"3z7ZSxTqf26jm+I1u1B9Pj1MIti2mszu4uWeSa9MWtqe3/QWxm2eMlBkpVNTMp9u683Xu7KcpJ2ZDdQd",
-	"WQ5mPT2YdfZZ8p/6XNWXYFF/fTcVWqVZXy+ISS47sD5CpL3T8/ummWsSIbXJAFJ32DN4612vb8OoX3UR",
-	"bbyUHjgsftEPBpYRsiiaUAcPGV/tRXtHfxK37s7eSzrjmow0c2YevjH1EOgpNE5nWoE/zb0HopruXDr8",
-	"/mHSkYOl+9noZP19drv2N1IeNyYr95m4i29l0/l1uWLecd+gygfsfWOIEP73uUuQWPrm+cEzCvM3MwGk",
-	"Ne2OkhRDTjoKyA2zdDv6JzmxyzpgDzIp3aXJbXM67ekzRXa/UPH+Vx2aytf3737iuZV0Yxx4DIU7+RPn",
-	"awARgHSv59A6lVCNDONFUQljIC36yf65LyWgHgoh8dozZshSuUg15SR6JKN8GZsooArdKVfPCPsG92y3",
-	"DQebgzyfaDkS/3+uGHg+0VhbKxjRbAL3Y/vygABMcG+wL+/8G79qpZVWsV5f9Rv4UOpq6ECSylbeDf7L",
-	"2tBJneqXT7lUeYNL4Y3xmDDQJpXomFhaBMLm5K+RhaDGNNhqNkJWq9GK8tC2ElLNoPp0FUBbzATbs0TE",
-	"TzeZqHvRQDWgxhpw4HElV12AnID63r4A2a9gbQ3ynZg6TulBOsh+nsB0vxayX0bh8pq5Om03tLX+OsqX",
-	"79glt0tWNVHLfAHTDq2WPgBYr1Uj4xVhKk2EY5k1mn5564TqszLfU8zMHZcUHzn04GlUuUmPh+A0xtP9",
-	"84HiIZPYmUFt3Bz3GKDjY6gZE7UbkFqO30LeFKJ4AIcJw+mKMCHrGjvIRj5nFV9gHxehCgx52+UE8JDi",
-	"e3rKctyBK6v1Vcmra5EfNj3MmIdMy5vXgfiQp1NvgiKfGmyRtwfPIavKqdkDJQ14siGPyFheCuqW5NXl",
-	"Oh9yIzf3xYsAIOrlxnRuLHQTigP9snACxAky6uR9NdbVlVSzuaX3Ks3mKvQO8wV63N3SIMM6sNF874va",
-	"ge+foubs0vpZ4U4BtDX44X0fdL/G/UNn6gIfviKB7F+WM8CZ8SUq7v59YwaqpX7Gc229IEqgAuPmkF2E",
-	"rDmW11R1JQuTU1IF1YPW3zXNchgm+nZUcjmFoyKxOOIK0gAFo6/wyI7dOqe6EGVHY/vzgdqkHQfbqhvH",
-	"a6A8wtc3ZxS3/X0u5uJqDGafm+zT/awttM9ZGkIgoeHARW8n3LW1DaoAjgFg41y88HRdvKtIZYO0FSSm",
-	"85BJ5yFS41S6uqQ30l1CQyVRwZWQooR+YQgPwbrp2TDuBh9pVVDPcaXtQM14VTuFRhDukkarZCuQYirt",
-	"G2BAOzNZ3cs/j4JTlzQnM8+wsdVmak1Dt3hViOlMu3kevCUqWadmpH5y74l3vdZ9yHKv84SGs6H++otW",
-	"oWAFjFM3PtIgNq3a9moU9M3crma6Eh/0DSXpQst91DWgt6Vv4BaYBjVfx5w4ZH7HXdiwOKevGxzWraEH",
-	"7Bcs9cHgYf3Gekrh0I24i1AAcqsb/uuyfarrO+ufoy7phMa7Hy8OTp9+G7LWA0k4o9+RKDncAdMvx4EG",
-	"aihKra4DDnmEIUb6b+a+qsHDvALQwApTKIcUvZVFL8WOlSUf1irBQDV1Akj49p2sGyBmnZhjK6DA3AR2",
-	"hani3r2J4LnHzGdUeXF1q+C23AMZMxO3l1ohWuFXgb1F57bRRWqw3KM/4f/rsgN/qPTUXSHfEIEuXAtS",
-	"CO4NKoPw0lUJBMi1a8JbV1j/Frn8zsOobpRtd3Zjp6UbpBFcn1dwJNhpbi0kWugp5BjcUgdrCCYeJvvS",
-	"dYKdeRzpLw3sbDuk4o3PY16tARx+iXVn0EqJG8sIPRwb8td14N76TtnXUEsET9KXDKdr2KMXP1FyvGLY",
-	"jcK9dqCwhlxagmsJfhkrp6LjfNOIwjuGCf88yFlrUMMfHj34brDaPq12VfkuPZMF35tbIKbuDueytNDE",
-	"D7/FbWIxJAG2QpnxoSyllcKwR6/fQA959gvEMpQm9g48/eQkDe/3tyj9d0dHG5IwOhL8sRWaqMS9HGvj",
-	"JJvv/5/xcd4aK6Zdh+lUu3CUQQe7x8jlr/U7v2rDJKxjvXFSb+NDGSiLeJPvxUjJneafwln05cFzJX+f",
-	"i4yB/3chvdOyVuNrRxWqWicrkH3D5u6I2Yf3fx61vl7eCp2+gTz+Nejyi+jQNtPnVw9F70rn/lQfJFit",
-	"znA+jJDfkMktV4/U7AdFCfkNauh0nPDyD98riR2Y3TK9GJJVO18kehXmiyy/6cIruU6mcRuwxfB91Oem",
-	"XomXvulKmDg/MsoEqCNfIdG3UZiTet0bwiQYC1FAQphWSymY0WtCwndihd5veIaYlRqqc7jvNSdrmMl4",
-	"WuRtS5wZQN6TlskKLTwWgKrhKvHX0esiTLn0zkUNNuJGP9ErQpvX5Re8nWNySLBZ6gyVqNAoNFpIzKCG",
-	"fK59e8uth0unQ+vopb5r5affPv1/AQAA//8=",
+	"7P1tc9s4ti+KfxWU/6eq49n0Y5Kejl3/OuVxkuns6XSyY2d6nz3qa8IiZGFMAWoCjKJOpeq+Pd/j1P1g",
+	"+5PcwloLIEiREiVbTjK333Q7EkU8Lazn9VufdoZ6MtVKKGt2Tj7tjAXPRAF/nvPhWOyda2ULnbsPMmGG",
+	"hZxaqdXOyc5ZPuNzw9JpIT9wK9L9nWSnEL+VshDZzoktSpHsmOFYTLj7rVDlZOfkHzv09M6vyY6dT8XO",
+	"yY6xhVQ3O58/JztuLKHs3nNpptpIHKg5bsqt5cPxRCibspm0Y2bHgo1kLpjiE5EwqdjZxfmrV4yrLGGz",
+	"sSgEs2NumTSMK23HooCH3l++3PuBPXr38px9f/z99wlzf/1w9MOfd5cvpXveF2JYFtLO997qXA7ni3P/",
+	"mxBTw2ZjbsUHUTA9Fcowadmo0BNWlEpJdcO4mtuxVDfrzuLFJb9ZHPLCcpUZNtIFs2NpmLHcilNmNbsW",
+	"zAhl2TUf3jIO8xjyiWCPzt6+2vt+7U14lYnJVMM+vBPTnM/dzxZm40gGDsMdGldmJgpWiKng1h0OE7zI",
+	"pSgYzybSGKkVe3T2fG/ViRBxuY8rurrWOhdcwdx+0kPeTk2XY8Gm3I6ZHsG5sBk3bFgIbkWGO/HD2jvx",
+	"Tthivnc2sqJYHPAXR7FPjp856mRPDx8nzIihdkdkNZtxad1o1dtHuphwu3OyI5X9/slOWJ1UVtyIAsb7",
+	"5Zdf9s5KOxbKyqG7XB2DHh4lbKxnbiAePY7LPD7erY+8uK7/3POEfjmfir038HbTzRmUNkqORj05Az3d",
+	"zhn+c++d+K0Uxu69ytoPUWbuCIHEC3w0ARob8jwXxXeG6ZlyzEA5Oh/zjHH2gefuV4p24MmaB/052Zny",
+	"gk+EJYZ55on2PJdC2VfP22caZoRT5qqidjcB6Z5zJLmT7DiGtnOyM4T3XclsTULsIME3Kp8jsY+5YZzd",
+	"ALkXLDXitzRM4bdSFPNqDhzetS5pngVe3bYbr8IGhMc6dqB6YP1d+IsY6UKs3gYzgYNZvg3X+LJ19+F8",
+	"zNWNWLIHKMCG8FgXFcCX66//XE9WHAAb4iNdA+O3G4xcFka3EGCqxEd7NYRvU7y2jgvfCIbbi/fxz7v7",
+	"7Ixdc7iiCdMFXFUgGBDiLJfukkvDnhwfd50XDrKCsT0XufwgivmyLcromY498l+vv0nP5WjUwkR/GQtY",
+	"JJ66cUckgrojC2bFR3vKUqlyqUSKnI1fg0B/9OOrvWPkZm1bksGA8aT+RyFGOyc7/7+DShc8wG/NAUzv",
+	"tc4E6hjKLt+m30pRCibcY073ksMxqF2rtg9+sP7evfgohqWbwbIpmfKa37h9Ef7pjkn4B6/Cg+vP6NXo",
+	"NbfDcTvnT52KVhF8zhXqQk7nMEIop5YaKzhMPBUfp2JoRXb1QRROOKSxZgbTR2W9WsCr0R6OvmqOP2sl",
+	"OuZ5pmiap0FaGivz3CmOKjNJrLhJwx4fPukzLTdgr7n9JCfStpylFRPDpqJANuH5QweF5/CSeKBMjHiZ",
+	"252Tp4fJzoR/lBOndBwfun9Jhf86auXcr4UxfDnrnuAjHVRF365PSjRyx47Qt9Wm1Imn0KXKTNp/h9ba",
+	"lLc5V39HqlycGX2Be+OIPIH7P5QTnjNVTq5F0bFVROjrqtuw1MV54OfR/jxFilZCAmcFXVHpgqWwG6kj",
+	"5xv5QaiuTcM9bd+1p6s37UKAjreUVYllaiB9uz4lXXJzu2xYy81tx5juqw0G1Ldi6UKteyBhSqMhCP9k",
+	"0hqRj7om4h7ZYCZlsXwiZdG13e6rdQf87B42U62MAIp8W+jrXEzcn0O0ndyffDrNJVqkB1N84t/+afAu",
+	"9ZPK/r0wYoOBsxGXeVlUVg1LhzoTQN/G8utcgO1pnI0GEtqtP/L7NMzXtmnQ0wfxox2G6LKfLzzfYukt",
+	"+33t2c+wF7RBYI4Nb5We5SK7EfQY7H2WgWOJ528LPRWFle6kRjw3ItmZRh85irFc5m2qGTqT3Oud0qVL",
+	"y6Q9BR/LVOhpDqKgQRrJji6tU+JWKlykKb2hxz8nSPstBgzqEYUwovgA1JQwnhvNwFZz14nlgpu22XyO",
+	"ifofNEA1xcoG19f/FEPrJhGsWzeR5kbhlPsuzb2OxCIcSZ6/Ge2c/GP5j0ng7Xz+NWlRrWzBFX7GCj1L",
+	"mCrzHNm9BQcgsHpn6XM1ZxNdCFAe3FPuQviLvbDootOT5fVzieqbM+GtFVllwXi3VdMdhTsvjNPsIo7e",
+	"ex/ev3/1vGMT6HWR3wNcougFVcFucvtwQ5x3WujJ1O67aRnFp2asbf+pkGVpLvwv26dF9qNh3Lgx54wX",
+	"ItBo46hAFoFBrjQoDz2OqUHMgRorIosWF51pK5VPp0JlF5bbcolRFnQ+oCsxc8YpUAH8OqKCH1/tPQMq",
+	"8F4uci22T6PiFWf0otfVLalfOZmtumxIJ8mOEb/18lIkOyasetl7azvU3HsQl27E8LbWTQ7enMWFXc+t",
+	"MG0GgGFG/g68rMdSaJuvuF21nEuJPDY24FuNN/8AmmzDnMuJyGIClrlw3ACl7I3IalMtS9iaDkqmg092",
+	"Pu7d6L0FahAfp7IQhlazQJKKhr1xF7tUuTDO4sabzSy/FaaaplZDAQxgzE1tghm3Ys+6zVg1y8/JGtQ3",
+	"EZnkV/iCBVPTeO6ZiWHOC8eopGJDrrSSQ547gTppFaWooX1a/MKrq71m10a7lb4LY9QWkBBxJg1vT0Rs",
+	"tbNaTvo/SdNC/tIZurU/lt7F6iJ9DoPxouAgYiMvW4c/ouGCcz8AW+nUEwt8nHNj91eTRXM7YQH1WXTs",
+	"iJhM7b1qFVf9CdRr+ZtQzKKkQYLw71yy3M000t6KYF+Vr22G6Ku+pCvrBdf5uxdnly+e7yQ7r988f/Xy",
+	"Ffz5/MVPL/DDdy9+Pnv94nmrMOsOh5wpJrNYXRmOtRGnwKDc/TNTPhRgwYNaUClVU26tKNwr/q9/nO39",
+	"F9/7/XDv2f7Vyd6vn46So+MfPv+PNrZB+soiqXE1HOvialToSU9ZSb+wuufz1zqbt3Ks9SVVf9p2+tPV",
+	"OppCjg5HKz7a1smW02zNyX7o8hK9LPSEHSXs347gfEWGkc8+wZQFpu3XSdvcXElSO9/47JLI5VTj4tFC",
+	"W68IEtI5/GTNO9ygtfquvMikdVYkZT8wp2m4QcC2O3RqprNdeipBNRqtj/NXCvnZMVcsjaaU9ny3p+dF",
+	"oTISIrvmw9tTN/mJNpZ9/4T9Tf4FvT3XOVe3rTL94ch6cc4TXtyKjDzyEFg5Yk7WM6vZ8dPv3fRXc9S7",
+	"keISMnte8NFqSdH0AmXuVwwimxg/ZrdiakET/GeZ3TgjZU4uN/bo7fne0ePdU3dEY6luGEXR3dLAWeSs",
+	"ZrcA94XTKEHAfDU8FGlh4eNV/Oxz95a/mkx1sba/yO14f+WtdrqfISzxCn93dHi4qM2tRfUN0qyokub4",
+	"66qlvxMG4iVNSVnA5/0XCaujl7WoqLHPYT1PQ2OFfl7RK5essSOmAmkyqQ93Q1TgSnwcCpGJLMXIF3xY",
+	"Re0mwsLlOa4Z+R1Xf6hL5f5vteV5u6aEQ7/1obk1iK+dIZ+txYKbEcee9/J+KHNhcLrwS47xnRtsTbY4",
+	"FSpzHI5O2RmcXDHxkQ8to5EXeVt/YbNs51bEhxZkiX/Xsh0o1Zp0QrlEIeWox8EF/d2pq1UUo6FRaGHY",
+	"tcj1DPV5nF+lBByx144Ane0zj7MVWgmxU2t0wvpDFV+MRmpG0iGl8mgTlbJth3odRsWdWlLi8iblmbCA",
+	"sijcAjBUKhXTRSYKiOJWOimyH8VSmaWL9Olfua7saWPJa2pXhfggl2j4h0HDd3NEFzmmtKDSsdtT37yL",
+	"Y6fy6VTcJkw7qTav/WiVLfhwiSqAvpAFu/bNVKizt69YpoflpE7n9Pa6t++fRqv9d3wWwhzJDpoX2aU3",
+	"+htnvrbhuMyN+HNwwkvLMneXnajAXzyEnzDn16Il1PaiYhe1OE4r1yjEB30bdmRxfYkPPLu3XOtCsRut",
+	"s81XZ4Z6ujKcdwEPdQfxLhvh74SZsZ4pcNS2rnKmi1vwi9zNz0kRP1xD463+OLpdm7XNbrs3zyPnXcNO",
+	"CD7LNbRIettyf2eVJrsq7/Z0IT444xVhrTz4TiGIw3j3NXrgEwp7MUxCuxHWMNku9jaJWiwJUYNPsFQK",
+	"8ukzkTlr1n1GUd448kZ23/79XupbqbK+R/s39+yCB3cxCNQa6C2VlXnFIegc7yf4MtEZcqaVGxMF+PvF",
+	"TxdC/QvhU0w1oBBzlc+QQSYoLR5jjb2ODuSft28K0ZZ3WgvYQklIUUhhwPd6hOJ6HQ3DqehdSobb2cgs",
+	"jyLk3dU/l5g4ORROUXLEDAmnaJtplc9JeXr0/Ke9o8cJe/4TOYz7hD+3FYznlhWC5/kcou6Sou12SYJM",
+	"k0AuLGXHrKUG1YIbLVKnLEDoMI4hCWYsL6zIFsjqfu7RV+o7Bh4Vx/1qWXZx5QWeWESclSCICdpzjKQm",
+	"6druXkfUqGIkgb9v6qdukZuLpgmWHgCZ3jjFD5LMffz4FCgE4p6YtmFZevDh6MDtlzn4RNv2+SBa68En",
+	"mX1uMVLuJ7K/aei5bwy5jUa6Q8HLNv1vJP3qy/1Rz6J0eKy4g2K82IGUyQItBOBuGRop11J1ZIv4Ee8j",
+	"pBxHU7/NgHJTqrYrR9yrRobLjF0LOAg9ItXMH4Qph+j+c8TJZQ5/lAoy/5YexYVtL8QDFSU6f8yqj4ck",
+	"NwGo2EYUH2BIYtH4d6QHVMziys8qohVKNSMK4mooclxBJs2QF1kXOcnR6DXJ5jbiJftdGowoPPrR5+L7",
+	"JVz8fPb24sc3lzvJztuzy/Mfd5Kd9z9fvH/79s27y44YcVVmEsWcsbjFHblWov1n6F7mpk1MoDu3EP8E",
+	"v2KasNl4XnPT5lzdXpGz1mfESwVlgd5n6/+JsYroA5ktm1C781yuqF0UVdCGinFrDjMqXFxi//p96OGR",
+	"h0d7J33Bj5bmfHVne8W/bb+L1e3juAOnlB6Ild2FsczOdBXImvA5G+niRtjGda2y63heCJ7Nr6buEin0",
+	"vqtRLodouyJJtJ7gC0xu66R+UJt0gV5jqhNikKxXm4meTHNh64yjuoKtA/u3tZUqgiXXqGfy1QLMidCJ",
+	"rwfhUO6ujQj+xbHM0WBgKah4V17tMOK3lA3Kw8PHQ6x6ZP/9v//PQKVCZfVnoKJsd3+gFqN+UDDlhexq",
+	"y9nNpZH22keWN2bU6b+iHLyiVAYqBpGMOBsW3IxhGY/bzYGOmUeKBxzxMt9ZNPZDeMymvHBbv8xehtC2",
+	"T1S16PUqVcasrtnN+JXbnO9370/fp/mtf9b0Q6t1fjXked66NNjzkTthlosbPpxjHfePr/ae7vYyhRdu",
+	"wvpjbEBEZGKtYQT148+Bd3gevb6pqBHk48522/KsykWqaD/wNvpuYR9JzIBoEWHP2g55kZXUDiW65iuN",
+	"q7Dnm6UB1Rhne9T26eEhml7t3sINeekdWcy9XWHvk0XTMxPujlmRnbIjZxA9PTpesnZPra1p2u494HnR",
+	"OvdvW7KTzYh0KzW2UB7MYSlh3Ic9VmkF36xBFpawSV5DT/7nlbbmHJfopU2e2WWsxXoemmunzJHtdWlZ",
+	"SqA9KahdI6l4HmuB9C3aZOvqgy+lyLOogHCNNAenL2Ii16zQ7r/o0qHCIwJ82W2LI7dZfRdQNJiAKBQf",
+	"uVuIM6twk9OEpWR6uj/dKtz/C2ciwgdaX+Va3aSt93jk1rg44r9fvPmZTbUTnAWyh2txIxX5ptIDZ7O5",
+	"lx9AhS78NeV2nDqVL6XywPYBo7KzxS1zloJQQ8RZ0KV1qjbFrJ05uJp34HIS3MdqsDbqeylzgZnW7XMh",
+	"I1uPQOkYSXcAkMznFbpCTLUTW2QCNaSL03uvOuNUaBl7Mz3tpTChP/h+30mQJl4KLo0nVFnpm0XK5GgU",
+	"Ig6rAC8Q74J+pJEEuqvBoJCcIBFywT9AvY3BfElHRREex2KoA4YoFf/AJezVVbHUmxH5UdJ7jtblUglz",
+	"BZHCZfkBSrvbB8WvZkMtGEdyktpufay68nLnqI6/fRTVCVcw8RLW6LIYiqqS/3Oyo/PsCkrL2yqg/DsS",
+	"4m1USNHvcHWROZHT7lSPwmTc+olTYtRhT2/7tB0kBGkRfHv9JgrvubJFqYaczrwl6rdqj1o5uvvV1a1o",
+	"SX782a0vl0ZkcAV/2G39PR7Y1ZqODPpVDSmm24C0VTwQkcjuz8ymiaxvBtAP+/DeC3jU896mVr+m0pg1",
+	"416eiBOPvxBONLo6dVkRs/MFyZQ0pJ+n4kUq7Oa+DdZfZ45NBtbYkrYzqW93G9G1k1RN0i1XI16ptXNh",
+	"23QM4ELX2o6ZkZkw4ERzakep5EiKjMEeep8/O0MzYiIm15DiV1KZN+V2tjkMm5rJBorH9vSKpTIw4kSn",
+	"rHRsxScQzdmQK8itFrgJjerfhQzgw3sQkw89nW4x9ktNciUh5/eJL5zpJx96HW2nkKhSrGpiuSrkedJR",
+	"xrPI0Tq8MUs8Egs+hAWW1Xp5C4pBr2naiQ9umQSko3PwoixW9ZwguKHEVE6osnYvuhYZ84lSVueZT6TB",
+	"CgqvxowKiD7hLwcK0gGcIeq/J1Nyn2GGptN1DVQKuQM0SHXLGUGnIXEWqOd1T+pZLoUvxyF4UtHItNBD",
+	"YUxFq9XpsjOYc4KFEmBSegP3BDYE/u41sZE/YO8QCJRWExroaGx1AijUYX5vtz8oyQ+8aNIk/ihnushC",
+	"ejmGuU8YVwwpz3sD0lupsvQUarsQGATZOIaQbsXU7rOXpLy4RwcqDQh5lpvbFJOu8J3NryZ8zsaOugDT",
+	"A6gjjWbvTHZMMHF/Vb8l7wF6bdJkoFL8QoKfARJr3B9Nbxx4HIB+IW7r/qlLOy3tlRNqVLpDrMxNpCzA",
+	"Q3g1wTGgIOcKUmIN+Szyq9I4mVMq9zZH2O4VpKwalkpzxc1cDWE2XDm9IbuKx9xndToegIqrrzGk3xpH",
+	"evfynD1+/PjZKW6axJBoIYZCTm2zZqIHo1zbBwuGrFMFANXEAAtVbVekz/gFn7WPh9yrlhQLsJWOWzta",
+	"/PeLNz/HMgS4QC0S0ky2nwPFRxONvb0rJ2qlzfs64Ve/bD1Rkji96rcSPU6+FClCqVw9XleG3xkFqkex",
+	"8bG+jxc52K+ttQvcirEujdhDybPHc63Ca1fUNoDoQyiZNR3CMKP+/nOUsbXyyqeEcOirLZt+9bYtMN0C",
+	"HFdxXwWT8MqugsmOosfOqXWmQPnKovSEScsmPBNAJt67AXlQBjjDPkspDobPok6T1ZwK7hlFX+BTAC7n",
+	"i4mVmCVMFwM146RyUG5plJxz4rOcARIQKoxBZ1jM7KDZQB4WjbkqpYP2tMOvNp4zjvoOTMC/aZ+lE547",
+	"nRmmp7QXdXSlgrB0smE+FU7X0R9wL0BDuIJ3picsxT+QqwL25EA5hrUfecdBPsssIdZvc8G83wDYnn+W",
+	"FzfwStKenPipVAT0fxd8lu6zVJV5esLe/9vh4eEhVjkOlHRjhgwnibOLZBLOUQfZ48afC14YjKI9e/bs",
+	"GazPWF04HuKmTZCe7FrMNYnJwpuVfKC+f7J3LS0b5ZpbBHEeAYYBQg8cHR4mbn6ZvJEWFun4mdL2aqRL",
+	"5fbdhkxlQnCrc7TvzP5Apd6f4HN8YDu9ToMkPSaBIzMfUHD7bnxNBJI6GjIVLTu1Que5yK6u+fAWZzNQ",
+	"0S0J2teMG1QTjHWkb3SdfAMlVemDSB6oBwIN+D/dESOfjtPRMH+k2nqfMBz2KnKrxKlO1fSXXY2OfDWV",
+	"iY+dcDN4ZYL1QJj7a7kX+yavRDsdl+6Eq3pv3rSeGI015to78y5mQxUwW8veVpx15Wr7OsKbXjg42YYj",
+	"DrMhlmFA/ih4juZ3V5DWE7y+bW/k0DM2+6N0dN5SPTbm5mrSCudfRWPIuAUuQ+SJCdVR1fCUAJsXvdA5",
+	"N/aq+2wC50kYeWaq1DuphnmZdZxQJ/X31w1oVyI1qjUh4Lqj4QEkBOCX9YQAnWcEknzaBZy5ab7Tmm7p",
+	"JoXEHtSwXUlFBfUVR4e3hKhed4WAz1ihZ+RWqarM6i2GPBy/tCyHirr9ZY6Ne6jwc6Ne0ajtcR49U+wa",
+	"Cp+k4jnVidcyQINJUSUABv3OAOgLm4iCnEdTbse9q7yiKHYLNa5Tq2F5xu1K3OPX/rnPINrE6ufhrN+5",
+	"Rx05ciVtlzMF2QcpTKgJQggNPGS1is2IW7QyCqxPgtqkwCwUdHwqRGlE1ixX26hArVdS31iqW0d6fTyr",
+	"a8Z1oh/052CXWufnPM/bqCUyZe9HmPdx/xOBeP//fSQ71sM+IFOBVGlCcdVYOJ/aZi7Ek6rKsHBPYlru",
+	"rglrsI82pghQOKbbBu+FALPooqYv4Q5AacUi/gG0OHBcZ1kqDFRSlsHt7ObFkZM5WU5Rq7XzX7D1z2LC",
+	"ytpJL71ftHFEqjP8E+k7kL9X7U1QTLqY1jefCxNtezMhZmHn/zXTWvoH40ABgLZ6xgbh3uYttpLn+fyq",
+	"VKacYgBtGQC2+wH6iaJgI0BXtJ9tRyZJdJJVOkmf9JH+r2nJMFmaRNKRYtFfyCFXw6SJlT68KNmhPdEh",
+	"JBnEKQ/tx7Vm1oJf1689OPN9pDIvcPtvNqO5dsKL1vD6etqaSThNgCNKIKnGbZ/0OnbPtu2aP2yDP2yD",
+	"P2yDL2gbLGERG8Xl1vZm+c5q6k7RuTDsyvV0ebn7OvxCy5KeV3LdyF+z50ff6N8Kr1e1zWsCRfbKzznt",
+	"ieh4d8fXmv6oJlkdHbaB6n51UijmyivSotbMPYhSPWQoFydTzZy2J3ncN1tv3PIlXP6+tKYaD29eILfn",
+	"S67MJuVq/bPaWkqT1qewnuRCunEhJhot8n6qcdfGvCO69sGe0kC7T26MNJYTxjFW4s6NFZPWyGN8MtG7",
+	"qpZNca6c0lYORcd7qm1bA6GTjQohopB+HayecRMB+WFGUiamdsyOvt9n6afP1HEXmJ9X4NyGIhgDhsSr",
+	"RDrIoYTE3BmADRbOQKMMh3VAQaNv98ytnO7pKS53j4rlcLHUobMFM/QLqfBr1qJvDyrMZ6/QRmyMGlYV",
+	"tFcK22YQXe6g3kUYuts8sDWhfddBAe+E9Y52JezUipqGeEucuOjdJOxC/l7lCqxxwpvs5R02JwI4p35S",
+	"a2zIfThiFjb4m3XEuJVc8A/ivqT0a17cZnoWJb0edcrrNrT8brTyGjw5YF8/6wtMqYvpmCuRrUDu9Cjk",
+	"bAaxX+ppgrlYoPOJTFrSATKYwZ83hfNc2qqiCadOe916fIWc8GJOnZHPx1oO1z3KuuOjKeS96UY06tg2",
+	"kedIF4uJDXdwKXRnLrQvfJOy/ncvz9mzJ0//HIoxQoffyzghEczUlDKyrmSWsqGeiCqRYagzEXXizCVk",
+	"eo900RJHG9qyrb50aacMyIOj9P6rKmsxoXoUy2a6hCTQvsy5R6SKNvTcB6s6cJFrVf5wJakNMrfMapZp",
+	"ZGMzTH2B0MY++xm0u5VYAOh9F+4fVwAEYLr2rWotEBIWk1pOab3IhgBS4OVRD7RwbzucWxUvF0Whi87Z",
+	"QIIh1kMgMkWaMAHghJ7MIL8wRo3oaYtH+BUts8p9E5YefAcbtnyOeve3rwXQDq9GZY5lIhvRp2E8z/Ws",
+	"dxrXlFTtfrXloJi3AD3D9BEjNiSfWgQ7VgQIKM3S9KyVzYynyG2vlrFMmkfjycaU8FvPXPvljN0NS6wx",
+	"nwCe3G/PSb4QQkzX3neuWVpo6WrFJttfLQJos/+k/wMe75otEnr9XOCzQCv7/RNT31ch9yo9tZIfHYoN",
+	"z0vQttO4DXt7/PYeobVx+f6FUbIAbUIMvLBNcmmfQSAVHF/+LnpxKjfxUo2kkmbsdDYs+TJEZLx3x7+t",
+	"tPCOWRM93SC8tgbfHXelb0/v7nIvR3s/Xl6+9YUR7e1i2mu6Lkn7YVJhkWS7k7MVlC0tC3USap5OSDae",
+	"IHymeyn8JdIerVcJrA7mGKHVBbBvgg+KbuASHfK8FbPpEitHrnNaMER3nXgvC5F4le96Hm3iQqnCFY0P",
+	"ZQe8tGOhrPTACSNdXMssgx4icQlC1Uck/hRKK+ufcHNb+8Dfp9pDzQIHIML4A9/Gp/ahF/vxZ0LZYl77",
+	"JPRwjj+sNLPapwHcvLXcojZOKEWOP41iGY032LHO4CPSOaJjj4tBoiyPqxoM+VgbsAdLI7IGyHy4peHz",
+	"6p/tsg7O8qrxZXQ2Ea+LPvWh8Nr2RSUoFacL/6jGw3+DGzWcUoR7XR2bM17DwMrt2SweJBfciKtcA7mG",
+	"o41hs2vnHX8BpMiL4VgGrG1/2tTlvXauFaYb/DCaQ9jN6iOg4OjfLRU61ZujD6trFH24oKhHtF5XcdGO",
+	"q6m3jrC4FfggPAEOY8XzKzAP8JbHx2t14aYKB9fmeH8LI2wGflltsWwzk3zw4ugwYYIPx9RRHwEG+ERk",
+	"0B7pFIXNjcYqD2mqjIleBko9jrTQR6g/7GWvBnlnsUOpb9g0+JgWVJn+CsxmkaXQ9mYTaNJ1+8xY7axy",
+	"AqmWlg7dt8C6bwdVo/1ME0nkNipMt6iwnDIg447jilJ+SMwv8ND2hEWqPXR85DvTNKvA0n+y23Po9h6G",
+	"EQm3aRD/4S2SxaOJtFFinFIYwh/3aUtxq0LPXVtcSKXVjml2p1X5xojRQLwQbMxV5m562bHXQz7lQ2lb",
+	"gL/et07eYtsHv70TPmfXgjmhC1v9tK871skkKe6nowaKv+4eirWwlXcLoZ0HLY6OdreUH7asEKsx6egk",
+	"kuq0q33qpLwzEhibdTDFWWyDOa9qk3t31nj/rGcNpzvs/QunWG0lwYG2kAovEYSQCHc21rnodp+uF1Dx",
+	"tW1uIfXoykZNX0NwcmEWnXv4xjG/NbcPFdpWpecF+lyJGWLfFlxe2E1ktzPuEb3uoOY01l/Nq3O52YMo",
+	"fPelvW2PPfTV3f7Quv7lta5IrqohLxS399hAMHqlh2eqclEnpbHMWJnnbMw/iP0uDTBcg7Zr/Q79jJ1A",
+	"+tiiyil9igXTHsll5hkuN7cYPATjzPcpEs62dOyLjDcrYGN/2D1lHNFFpEEHITcs1+pmoNBvjZlUmcwq",
+	"0C0sblOiak8sswhCBOi1DWgyapNFeR2btWTZXsPa4IW40/wCivzd3tK7eW57fi/1HLvbHLQy5WRlokOd",
+	"iUHBYSBO/wogt+P7ale6VsPf00bPLndLpkWpOvCLv42mv6Fj3J0O+I/Wwd9s6+BGm8E7kQHpuHd7xx+t",
+	"jJeVnkAIQTTbA91jU2MvEtAfux9GLe/IIrzz/04v+aOV8x+tnL/hVs4dF7hLQaox1PoNauiYyYJW3MrY",
+	"6+pc/WI39M2GZtBuZUBwjnJE1nQcFEtQG7Fv4Y38IBS75sPbUzBDpkJPc9FRvXQrVGeZH+4b99CrK2L4",
+	"8Kr25YbXLOZpe6NqHZ8xhjbFx6kshKE714+l4e1bYGn/HoDCgY3nengb+s9yy6+5EezRm7fQKrN7194W",
+	"UEvU2LlTFF0+IIflZau3M+yLH65l2d2bvSFt4QhGDLVq80k9Pmya/yH58DHVqOK/jlrZ0+JcdZ47Mt1s",
+	"sqNCT9qrVC9Dk9xac5obLcxy1P+jlWw1DPrr0vW019V2AqH8qGdswtW8As6b9a/UuAd4vhMWED43kTUV",
+	"gMbSutt3kOOxsCvL8dxe12DYKkuy0Vv23uA2gG78dq65+30e/1duKWX6UDb07DZ9g3R9FEmgq6BFeuj8",
+	"ZZMJDaMjHEAZddzsObvSiOIq6p/XTwaFavbV7bT0VChArYpKNMDPCN3BUYmtWoL3SCJc6M7niT0i5Ma6",
+	"ajCT1eZWKuNySJ2VcGtweu01XDG06aIduV6FFzKfrx4gtKPqqwPes3M/O/q1V805fQ8ucCUXUM0QpzIg",
+	"+UlD/dHhJ4CkTb9f1dKzLTvqYqhbW/uyXHwQ+Sl6xsc6zwwZ/MJ4Epe+Q+fhbjwyVVmjc4+S7VT72FX8",
+	"407d2reXurHFWuPFSEyzXQQCg2slqFQKi12cEmvB2/KsvVFcH5ck7bz3SHYrK9hun+4YkGVo0Of1FiAJ",
+	"r7OcssO+l66ti19LK/bOXucTLlXcMOJ+fAYPl+mySYbcus6Y9vTyF5Xff+GY7sGJUiWFehy7DVrvVd4R",
+	"cpe0dWSvN1WnPPXG8JVIjHJ+GpevJmcX04bWKJP3JaJfptX6/cYtGkyi9XbegQr7LWmRmLrwQ9q7pjVo",
+	"C9a95OD+RvvSEqOoxLA0jgWdVjzRzjSEtxFvkozEqlBBqkhJc3/KTED/qWVS8T4K6L2A/Wbr5mkBmySA",
+	"bU0p2Ixxb34HPnfvS4dCSQ3hA736bvAVvY4LIdpbwVcNbLyOSboc/iUz5LFcWqgf1sWVVNPSbtY6PsKK",
+	"XALhSrJWmsX+tND2M+pF9V2tROj12aufd5Kdi/d/Ofvri58vW6dw6a7hogLqyyxabRyqkGlVmLx+oCdU",
+	"hV3XFNytd5O+FrmegQb94u97vXWGTWLw0eTupAf05/d96nd/3nYpbrhw96rQbJiWLOslZ6jgkLoS70uy",
+	"E9X3tGxjjfTWU0wcnW+klSyloLMaGlXfjMM7qw7Q5amv3rDhmeHQXVt5H9IZWM83K5rd7DeSy0tZ6xrU",
+	"1h4625Bg2oQsXP/O7pcJe395nrCJHBaaYjMJS/8rRZ9Ig6XHWQGLIsgHrhoZ7Gsz+3rsrYvhSssyLbCD",
+	"Hf6ic6r3mCiV8+u2jOG1RFAhPujbjqaktD4KQEjDbrTONl+Y8W6xpUoePHRvAgLHXBAUuHMNbh8ddW1f",
+	"Wm+qo6+NeH+doPqQYMcxL+i5K2PgD3wAOFzn7t0Lu4dr/u3ye4+Pui67vykn7YGfS/HRLjTQ7WQyjSDq",
+	"lP9WCurXMeqJCqv4ZGM/hCknThtr0SjbrrLClonV4lt3tCxa2D5gK/dgcT7Gum3Gvb6/h5K61uAavUxq",
+	"t11kT6+GLCeXXzSVpNrZrsPYiEeuwXBaB70X1uIo6dvlLGWxkYenF9W8CEHolq6OonM+KzwrkMjo3So8",
+	"z9l1aas4XLtnpS0i19tTAjTUEqVznycs1zNRsCE3AjvoAlZ2qyJKNnU/G3oRb6mjK7F3NFGHHctvBTN6",
+	"Iqivsp7F+3BdmnmUC1h539y8RDFx+xYs3fbd+HuVptnQmfmUX8tcthqvvvBAGgbZWG7HFMt03BIYE5QK",
+	"TAVcD70OXT7d6d0ypLlflzK30IEWOg37RswdmFRAyMtrTZWYCWPZRN5QZy1pl2SOLPqVopcvv9IxSi6s",
+	"dmF+Sf0M2u7XL15Zuw+bp79Y8tK/v/heAXcb1rGR3GhXRuqGqm+7vzquoXhHK9wwyfuQM9XJfaPCBvSZ",
+	"YVlIO79wayKYZsELUbSxV0jydPP9qwfUqlIeCG/TMVz2/t1P+/4ugEcD3xjGH1s73fn8GcL+I704UvV6",
+	"FCrsWtiZEIosJKgxHGqIVmCmD/ShvxViik7xkRDZNR/e+udnhbTCbShX+IPvDJSqJlCCZs1AYQ2YYUZj",
+	"VgkmF1C+NisEH46FCT9n4iMf2nwOVYxY8lgNXoihLiBTZeYru3CSvjRSFgMVcpSwaDLTM+VLvkYy9ziv",
+	"Pt1xoAbq0jHqTA9Bg/be/6FWtuBDe0qxAGDjbhjoEwup8yB9b4QSBQe82EJPmLT77FUmlJUj6USjKYdj",
+	"xg2Ds4TSEFaUuTAD5ROMhZE3Cuaxx/70p5e6mPzpTyRRE/zZ7gkA7jsCSI3it+LKCeA0Ye8vX+79sM8c",
+	"h8KIkncZuUffX55jZWrsOEKkz/9K99kbJeCtA8UIuXAKLZeoa7m3c35wxhKlhWTC3dTC1wU/PobvEBo2",
+	"5Pdx6DF9A7n6p+xa2zF8ZIS1Ut2Y3X034BmDnEOfZeREObYUGHPDsnKaA6yaR39NmC24zB1NErOiJvC4",
+	"AY53Tbm7nsyURaFvuBXGiTv3ZpiHGzITYgrtGLli3z9x3z05PGTpArhbegqJMH5qM5Hne/gEqF6zQqsb",
+	"+PXxcRtSLG450Lgb1QPGuqND0Nl0n71HKVzhE6uMkWRmv5WAecALPhHWd0wAIqJXmX32CuUpfgf3hWlk",
+	"EPb7J7S/YV1MZsg5ptyOPXE/OXyCrQoNu5XK3QJHe9j51FPf4114P+y4e5j2GvJvjPwgEixjzgJ0IEOV",
+	"VWURml761xeX7ODD0QGgbLnF/4w1lkwaN9HQwdBd0ZG7PNRSTBpGIG7wfncaNY7jhgktx67n7P2/vXz5",
+	"8nl4ljgAPEure4lYf2F9T3bDlYkhpA2eIPdggelQZyLdZwhGQY08feFcHekziarAvoPluRP1rtCJMzzc",
+	"b/5xtvdffO/3w71n+1d7v346So6Of/ic0iyhWaOf4tPdE2CMEOAgcnHzmpsqYfuUpU5+pfGOlSoXxkQA",
+	"yr643K0oHLapzvrPuBdR1w58CPWN8NgPu34Djg+PqLvkT3oIF4DuDW1eVB1NXP+jG6+C3DaOE1KJUbAj",
+	"jg8P3a6BDKK24lSSm+AvMVHN/+zJ4TOa59lwKEyY5vGhoyb4C3aQoZAkGetYjJspOOIArrU0okgZ4lai",
+	"bRX/G7IK01OWftwLYJd78OPUTdaxdNxqp8m7tUR9Z7m5hQyOfeYsAtjdHGCjSmtkhrm7MKvvDAueRRbK",
+	"REQG4LUjX+OvtHVDwl5ihX8uh0IZUal5O2dTJ1DZT/gFO94/3El2yiIn3cCcHBzMZrN9Do/t6+LmgN5h",
+	"Dn56df7i54sXe+43VYSjUhmiUq2TncP9I3xMT4XiU7lzsvN4/3D/MbXtBHXnYCx4bse/u79vRBuMiGI8",
+	"lxz4S3rgzLPfU6i0OXoCao/IACIVDw5lIpqZYYtfZTsn7t0/wkhY7DXVbjlutOPDwwZED5+icJFaHfyT",
+	"DE1UOleppDQC6FbNUmqPLpyJEafSj7ZXhbkdBBTwSE/cOfnHr5H7b+eVIXBp7YjbbdQH8T/ZI9iwXUhc",
+	"uzHgXwgthRYodOdkR2mFLgnc3s6jQB3T6hKY1ELp09oH8pP8IJQw5l//SDY4iomwhRyazsN4W4BPQ5TU",
+	"KFp89IWZcBg/uLPQDEIgpLzB6Q2140Wgh3oW3Hlop+BNAaVsoHwXLMc3OYpvhTB2TkXQM+rMtHDIr2kd",
+	"K8/YreJgmnPZON2mqfW5vSYCRrn/43wneEZS0q9j3ZMk7rfvCbfjbvW/N+dkd/y7AR/H1u6OH6d90yOD",
+	"aGvbHhtd3IABcIcDmPNJfq8H8L/cC9c6AD+Ftcj7C+z0/zp7/dMGO10Ins2XyHKn68RyI3H8aMoL6niP",
+	"uxLQ6sBO0PrWOAUZ1Dpn3WPhQalMJXSeHj5maQwqD6rgQKXvhC3me2fONE1rAXmfT+hsQGP1dEp/14Sa",
+	"U7JmfN4t1No5nttR+UXl2pCr+yeUc66Cn0MOBTrWySI2m0i4D0cHoDgfkMfeHHyq4mafD+KKwVZquvQ2",
+	"Ahkc3FS25PJXpglE/NHNVCnVj358tXf8fcuVd9KOavLMmTmDGiLIQScLvLOgr3oEq8vMzudk5ZM0km/f",
+	"svL5v2ClV48n4SL0efC5HI0MlB9uj4ClsbqYt1HwGThivWd2jA/eC0FX7tV//Pq5Xc7TcIjgFiDuIvKm",
+	"B7roGyvMPq9LHpREDXAqdDmqYNTBpwDELrPPK/RzQiY0yKz2wZGTLgL3p62S7XmFKbC1k69wGtp1uQoW",
+	"efsnzlmMokAnHEUBOw4ZygrXPmO/8D6HfBCBjkCkZPORALKlhVwuhLU5+dU94EmEYFgQfqA2AQjNSUTy",
+	"QiZsrGdAbzon3EFpmMzEZKodiZyw1JRD3zzqUfDDD9QYQAvRZw6h6xstDNOKUMVQPkN6xG7CUu8zfYRF",
+	"4Uxpi8x7KArLpYreI1RmGD7vfukDmTD4QIWFXQu0gdIGiEva8ap9dkYuXZT+4BZ+xtKqe0KaRHQUYHUH",
+	"Cn1l1d7Cz9pbKqRtukREArV7CSL3Lzqb39uVPKtG8kgbn+tBLWqR+8WZQmjVhJH8rXKICz5HV/G1gGp6",
+	"KH/eiF9Q/fHnlZce6WFLF/7cmfsZkxPohmJFPo8BAjAIV6EDUUAMbu0JegzAe0+RUdTyAvaomZLvWlrG",
+	"b7hUA/Xo+U97x7sYRgIYQT4E98RwLIZkB1hubtElHgO36gYoSXCBhuAa3L0EfffwpoGqAxUyOarn8Cao",
+	"8hufL+PeNOG3olbHE1Wvh0vv9ETIPM1q93+gmgwAw2fYLr5+06tbnjTr52fcUBE1/KTZHsb9QDGfpT5Q",
+	"ULEDT9YasLRzDxx125wDR/lCXINGb1Ui/aafxtRNDQwWKZwgnLfKT84LTSGXShg5VYxviZtQ5tCWuMlf",
+	"KtbhVwE4VieAK+Y2N6W0qjRBOw1oep+BFeL4RNctYcg5ThkPd3Cg2i5hTQhjyXurUU4bseWr0MBs+0oF",
+	"aBJKTYFNb5nk/yqhEDkCOwPquAu5j2Qu9ij2d/CJatCWmUW/BIMIcrxnPszG0czMxcg6BRfN/ye7ZDG1",
+	"th9rN5oiuKgtHnAMStV+xDjbhzGb3PaEYljFqFNZTxt5M/MJFx8bT5gx0HnwTvGgxELIXIHHoS9EM2Nh",
+	"qEtlISEkJMGgRxKycaDdMSY8YLpNd0AL5rNFIqAROggA92PLBPCTND5DC8aD49fFUPR2AeLx0xl6n9zB",
+	"pwoN9PP6IoucZl5i+Qzuhk4QZ0mAE3hey5KwY6lupbo5YZgvgX3fSVWl7xLKMHBPYHqNT6mgfIx9lvou",
+	"FulAkSZnankfkPRxK+ZUBu/+ilPI9EzR5FBLnWNvHa+2YAKDY1RIDUCrmF03dbx9f6CAgy20WnTaZG60",
+	"h6yJYcRAD9VgHjj+3CZEsab3dcD82oYIpbdjAv4DC9AAutYVYcTtekD780XmjClWwaz56xVc4/0kZqsz",
+	"vEKbbAd+b2uti64Tlgb4WkdRwb0B2EsdXpWq2QAmaBJ9F4Jn/DoXaCw+291nb0k5CRjk8NwjSMi8Fjm6",
+	"YUKT7130PBnoQu/TN0NikER8Z0RB+c4E1y4I+qetmiLuyEVw+jao7cniXj1H5KktkwKOUlmPMa+l010l",
+	"bFtFJDCKhTaydUbhDVbwiCPzi2ImwIyO2+Vh5z7e360NqDLttzbubL11nWjzs9k8VrCZrEtaMgIr8QVZ",
+	"XSm4W/lCPSLg/VmRMgVBURBbbjUD5dPiEiZyI9iTw8csDS2P01PGh9ZZA/Bz43XHUSFEPk9YGuqQ0sjr",
+	"C6nIoRgpqmU6Gahc8A+OU9ixmAR7sK3DOEZEEBSbpb6qB1w8NV+MLQvljAT8Hn3Ajn+QT8iZoAEKlIIs",
+	"wEqODnejJHTgOMTEPOPE5nhkBF3nhM52uLvPLjC9hqUeIShlM34rzEARqg31JTHU0mC3WzLHl+3+JXMN",
+	"/OiBJXO/O/6QkhlNkTtc+WWSOXboEC79+vpwg0e0enCccY43eOwYWN3t+p1pwaSq9y/1CWeJT+ktuMr0",
+	"JPLVcvTUMj0K/lIysFL2CMqLHh8eJqyOGg6OHzci/fg618NbgyYH1AQ49pJ4HMqPU1nMqxIe2jB2I5xi",
+	"PFBKzHzWBrqHQna51YCu5Uz/pAXWlG69swkdI4wuqB6NoFSOJhn5Nk7Y8eGT/YE6q3y2CLLk2VPda+uG",
+	"DezGj9/JxvbZJbjasrn3YhKqTavDC3Zh6w6vGpD8Z2ILW+ICcY+AFk5Ak8lwm4KXsA6qj82wNdajODIC",
+	"PtGq10VkQvT/AHyFFlGR831Em9qZTOxGW5piM0F49dyZ/bWepIHvUlCmqqqKmQQWsTrLlBccCram0Jac",
+	"igr22atQT2XKCXAKwPb19EzCk7MbyHAfjfYZ+OnI2YHudDkaVfALMEDbrXBLqLxoZu0Unt4ZOedY8vd1",
+	"JNo0Ie2h9nJp1g2dOBHHQ+jOszqmZdBSJzVo/207GFtycDrujvuJ2Y5QDkW3OEhVZoe1dPvsBR+OMcqI",
+	"TSaDVkqt2IKnwl3W+VSw1GqdX7lfgLlebzEM9Zd4R2HAhM3GcjgGB/mtVJmXhyc0H4Z5IAqSo+CSownO",
+	"FUM1lGbli9VgohhohbpHN1xa1TKn/u6n+jp04KGiXE5T2mc/cSfqaQK8CDxJKquZtCdIP2DLTHVhRaj7",
+	"Mon/aqBQWlJ3J10QPBx0rI5qiKq6ew+rMDe0wkpWgwlUOh0mmC1p3YQZKEx/McZ9AWV9kV2TxEbNLkC4",
+	"Fvp3oZxJAqsEhUqXNjq7K5nBZvH4fH3qPYs8VN+ZmgMSlJfaWxKWEnxu82O/LDC7lC4mPJe/w3yBKGDr",
+	"Kz8l+jFhcwYqDWRI7yIjEl5V8FkK5atYIYdLlIb9MzTVkdaIfOQ3+pqDN4llhZ5i+N5LHnA/mBNmhAiu",
+	"Jj8IGHixmsRBA0RhVY3GSZUEJaDa8eAGtTrPKC8iaRaj8TxPoguHldDAoxOgsTRY2M4K/uBUWtBS3TXN",
+	"pEWtsaAeMP4A/Xk6W/LZblXeqECkmZCwRPWL6BMubinvwf86NVxJC8cFWx0oCRK4otPcd9c6ReR+ktiA",
+	"/5uGkkXvqia8f98Jw83ve/K4hX2Z8nmueTZQWNWOfiNnmrubCpkYfKLRSq/eBHv20RpPV3CdTbjFcAKP",
+	"Ls73gBdenO8dH++esN9FoSFmA7qdQbLLSl9G5xQ7ccPBxaBKdHpAWIdh1ljgDfvsJVUKW+3LxeHwMZXF",
+	"XVHqkEo6M07liTO9LxvaOhbmBkdp5CCA7GjiWFbr1gQN8Na/RFmyHQ0dXn4G4zy00R4NTc2OWnSOX+rZ",
+	"VdDfgcRQrXu79t3GYIu2rJG8gtJ0f3hAcDqHC2Hu2Qe/Ose9ngrtoVXoV2CFwlfuilMql2MxyHMYIk/A",
+	"VnIzJGMemig4JjYUU4uED+IhDa8dKAOqdiEAZeFajKXyNVBRyEgaUwqCVIDd2WcptAkJtv3Tw4Q9pQ5C",
+	"QoLj2GeX7fqQK+SVOXWt4mRWwwdVc4cUVH3/1uPDw/DrqE2VsYJnp1UrFpAJHCs/sAieitJDUO1aDJTT",
+	"YihEvM+wrCeTQ4gSRAX2j8LCsKAZ55NUg+HHOBrWST85PnayBU4PO5aQHjdQR4lj737q4OzQ6kYU1GTF",
+	"3T6pSsyJrUGToAjlwDBxq2KOXQ99WJZDssyJ1xGclNVF5rgXaDkqgZh4oO1gtCVET0hzFVhGzN0g4YeB",
+	"8oXmWV1R32dn1hbyOqil13PitGBIOoULivNhrgkx3us5NDkfKCdnHruXO3mTgLV3SP88frobdtWvvQ5D",
+	"oUeVNXjqwZSkDRsD6qvXrsBkRPXF/ehKI0z2CXPMMSXpD1+Z/7/TQlJGUhF8zpkOKSMdxubrqi3SH8Ui",
+	"/+rFIuuXitxL9Ge5EVmJiroZmSAlF97wCcon9tgJScClykTRcAvnenibhDt0w6eGbAC8xxBMwtwyFkq0",
+	"UulxT4IyrQt5A7qUx2pwGinYbfNe6vMpFfnVAR8q99Q1t8Nx8Lz6ZIihVqNcDm267+w1+A1YK5Td4eWG",
+	"x8pMqZVGjAvqjLu6WbaA+Akmlh3T23SeXdE/4wYhSWSnhW8QTtrprFWLfMC9GahMTO2YHX1f7X1n8kiV",
+	"IlIZE/2WWzc2nICMrA3WYmycek0NjRW4CbXkMBvlWdNn6fufL96/ffvm3eWL5ymQ3p8dX3f7ik2A0zjY",
+	"HHU6gXA1PFPFqmmx7aEx1LEjPrzFrJUvo2fXBl9P0w4K1pfTtXHalR4H4AJVKv+29O0Dz0S248P7Sd+4",
+	"i5vPqS8ZeRzC9QGlN/WNYlOmkVXKIliuFdROxU4TD2FWV/UgNWbsTHDDP4gMI/10opF8QmO98Ib8k3ok",
+	"DOeJwVMwgcui1YXu923LN6rZ9veB71SjS2/Ldepqx7vVy3LJbwUl148FE74h4/auC1o9S6NDZJLikwmW",
+	"0EfWKPf2ZjBAE+Q9oUq1RssLZgTZROD3rFuJ5dQngmG3TSVOq8No9j1lI11MQHegNpZotYLr1I8BRq2x",
+	"Ms8RXQCrDd2AVfxrLuxJLTXcgK6ErmR/O3OphDdQ4R6Xzja+S9CKzIEFTbERAYWnwKqDl0FruZ2THcCL",
+	"80Ci7oUxViqeKlHs0WHUr/vpynbd92hsPIANUXWRXWpFICU/lAGBo30x+2Hp7feG/15l+Hen2ucZ+Mzc",
+	"ZWtGeFtJ+kX1zq2HYbdJVWEdqymr2saHyNAH6nJ8rAqrhubVEYlFZ/vgVirVo5Kbi5QTP9nFylRg25iZ",
+	"gxAuuhDZSUgoxqQOtDJknn1nIsFISLboWzraRcMUHkPREiIhaRgf4yY0KUkRASgkpezG1sTZU8YHyofX",
+	"qoKGpfbMYp5+ZdKwM5omHKVWIo4+WSf85UQkA0VzesaiOFxAgKckxX32i48qtkyQ6IVxaxFul6RrHE12",
+	"m1YWBZTxR0KzGTeiLWqIZ6pOcIwBAkn77WFIkLvov4isafBQD5T3ayQsrRqUpnGWKshzMYX4Mpb8NtwO",
+	"KcVRvachaW5b8BB4WM6BcqI6gNj/0GpowlCBGWxJLQ7vJ5DvB1aLq+V1ZGKGTaRqa+EDqeDc9SdAO3Ma",
+	"fE8eaBlzsY4ebr5KzKo5Ozk1FjwDBvdpx4OWdg1Cjx6E52iMrYERAC1zuKO1uOxazLyX2g+J0Pcn6i/h",
+	"dd+0lA+9UZY7oN1CH0q2Y7Z6h+L4IHUHrTI9TsgOSCteEp3GSTROJCxL2+/Md13g8APVi8WD33CBu7O+",
+	"zB362myHr0f9fracRIvNedq5odufr4NxL5slJHSXxbfCri1STd+L2eTPiybYwaeQtROnXG1QMhvE4/JC",
+	"ond99GsRejoXpfrOYGgXwPGdggiA1r6LBMRMnQruGYE0VNMTQFQGSizie1OaIcKA23FNE6bKDyrdr/Yl",
+	"KtxvudZCZQ+msX2Rwpn+CtuDlrVCjt+96jGWm9uNNJYk9MJuQqyfQkF1NpGKigmMEIZBmssZc6xR3iiW",
+	"xr0eU7LoBir6eMGoO+7MFriERaxw8r1R+RxqSkywh8NgXR6/Rg/PfrTjG8W1TqBW3UJ5SDAxMJrBKATP",
+	"p7Zdc4p6Sy9g4YYWvD20v69LTfTNmJeriW7PHkRNJILy1wr/vUolbFXr4prQZluoNHq0GchGJa7WtyC+",
+	"bZA/nNI2pFhvTLduoPDaYWompOIpcPLzcPuCBvmErbhxscqIyeftXgHCa4h0Rm5uN9MZcRhoq70lpbFq",
+	"ov7AYgV7hXcokYDoRgn+X1aJXDJLUCK5uf3KlUg8XqdFIhmtcZFjwXjwCci4B+gDtuXy2AtJSHNOIl3P",
+	"JFFBKCplC+AON7qqkH57vvdDws6et/oHcDLhlnxlYAvrb/symAU4hA6MBagSXR9goX3jHu6mPwyuwibH",
+	"sJ4p5Nb5EHAKa4nOgfoFEOt5qCH2SlMEYjbTZe5NpajN6bXI9Yw0+pbKY7iVT5eACWxZbn0Ra2gVMT+k",
+	"DfROKKhywJlci8SfrVOlS+X/cX+c/yAwaXPwCXsTLgXNe6kBUB8Ad3gF1gol74ZYFyZnLkC1hohRUce6",
+	"lE4uKMfRnu/9GSTCDwi2N1BpmF2svk0EV4YUQFIWZtwwPhwKABzyCRcBKwga4UEGB0EXdHRoOPOj7Wy1",
+	"Xh3AP7oojrBBHizRAIdDk5t6U8o4EEw9OLfDV3tkm/sjOYe5xdkJC5QMEcrQx7+VfC8sWPlQoJdzOSF4",
+	"qoTpdaMXZ9Fo33QMo1rIahM12uKHimdEQ1JaW53zxae+NdnfGdKAMISMCm18weoRiHIn1o8OfQEKV3Oo",
+	"nYbSHl7ciCKYqkePWUpC9cpqfQVfI8ozJpFBoBw64kJTUG5ZeuAGTz1Qwq2YWhzTaY7uj32WniOB7F1C",
+	"OFwaqivNJIcS8IDPDz8OqXfVJpxiCEWXljqb+lUalsYUp4dW2D1jC8EnKXYspJzReDCCTJlg/gZXscYD",
+	"6Ra0uoGC5aFVdVBbA5Q6pU5GUtEzNjID0mwgUmEBEtRxh9JUtxDozqtzpxsVfOhW6bdQaUgvPGHpQZqw",
+	"dDBw/91PqRJofz+NYR332eVM16hzwudYFRBsWjdPmPF7aGHAfcaKpbp3aHNaveJKZoY6gVYfUlciAKKU",
+	"ljDHoboppb+hMp5Mad+j6DszUMNcD2/Zo9CrLWHHT9hYlwVV1yk92w0UYAFnx3eMHPPMV1+Ba/7sOSaK",
+	"nKGwrxWusaPDQ5rhQDlmeoJoAxpB1sOpQrLG1YSreVoj37NQT2urav0QxbuJq9ioeuRsAfq8XZvtdr9U",
+	"PG+VX/WXqH0s2LSIZAKVcX5eXb5M6tBe12STJT2+fl2mWf/p4E91ph565l9LRVDhiz3DVqnRR1uQI8u8",
+	"KxVhf/2BOkDyAsJDYxxv7yayZ7XGcvCpxgeWemSA1KPHSZNJAau+4jKO1zpOowAKQ1psqFK1AQLXgsrn",
+	"1fUGd0T04sgpMVCg2ntHp3s3Ia+fxq0I2JrXEZdYu45fH7Qm6oyOEDbTOzqT5BFumlOtxkxAs3NlK3gJ",
+	"WUQCFBp3Xhd6ZkTBzFjPAJgaEgDtWExOUHAgnhUw3kzPVK55llCj9IEySo5GourLY7jKrvVHr+tCGe0S",
+	"ImBdNNBlTy0518N7YW+Le+oZcsRazvlwLPbOUe6v4i/1hz8nO17/eC6NB7Zb+Y6Wn0RvuiDy23urczmc",
+	"931b82efk53/3Iu1o70305CNveyFHb/aMkN9TtRIPPUhVfgeZmaYwjILM4JY2yimLBUVfAHWqbu9EqJV",
+	"7Rbm82q0PsHfyPnuwe1gmC7tBL7sHfb1kIEXFgNL31gE1k9/tYlbbeNDWbjRwbUZuNvqOhfs2w5in+Zc",
+	"rYoLFeKDrPBupk2M7irc40xe90KGtYg5AHcBkDBohTJLwrvYIaExVu+BWNGux69376mn1t9V/3jrlvrV",
+	"aR4ezDx2xuVcba5upC8u+U1KNQ+g0/ohvjOhuS4wq+8rW8+bzXR+Pq7eOITWKBRt63pk+Wr0s1biNQYC",
+	"tskSYHYdSoRbXUOJcHu3SrDCM/DKx23UcwEuaL/nhLHzarTnFrwHK04xo+FOQz+A05iKPTaizs2dcGVb",
+	"/okHL6ihkh8hIuJlKPN0XIeSD0x1AMCbPN0fnZJspthdQI6oUAqU+GgHKu5CjdDe0S2S5FuOOdefd08j",
+	"qDh6K7gy6N3KqQBQhAM+HTG0IruiYdIEulwRjhFCwwHREL1UgGs4AbzjAFzs1qyhoREFj/3Mo2hk+Hl8",
+	"pMlAARgiKPq1bnknyFfh8leAdk+OjsOzDAmSGS6h/4LbgGfYHQdKe3QxHXMlsivaoqtCjEw6UJjJE7uU",
+	"wh5ixdWEF7eCsIFQuwHoD2zFgs3c5k7gUIU7bHbUXbAJbFKrjcL10HhhYVEqkOJTM9aWjrPmgVpX4rhj",
+	"2ZAxxkzx/uOvblIX/MODZw2t4sO18GuVQqQL1CW+Ul554R3B6/PIJfrYgSfSpbX3Hm800G0dnj2GWUXI",
+	"L0hzOwWvEOkI0rB0sDMoDw8fD+F2yAz+IU7wM6+s4YeDnbSpN1SBg+WKw5KMA2cDOeI492v+alUJP8ML",
+	"2u/OjgT0/TZVi8Crvl31omlHRNcnfPSwob4UYhU1HcMDMqEjLYSaEpYakaMIt+Kj9fk9Php4/PR7xHhy",
+	"Pzxk//2//w9LuRqOdXE1KvQkZXi/Bsp/ajXESOAOLcZdKiEJnRZi/QdSisVHy6y+EU6KB9g7gGjG9PaR",
+	"LosT9uT4eKBSL5EBCOJKfAxNut+eU2HGx45IIzxydASCEVWNlJhGioG+WMOo6rsGaqXkdcYhaTYVM1Oa",
+	"BINl2FS3m61USGMkMgcKNa+oDAyjg9gyOOA9A8pYUGpohnCWEBFzuofIEsLHAWk01MqUE5ExI9VQVCrf",
+	"QFUgZ1zNMV8FE4UpvLdMB3HreHw3jQPZfcRJt5TARW//MrnHfVjwWZatyD2uMdC63rGQlnwHHnqfYbfe",
+	"C1+yuo0Xk3x1YbuzLGPc39e1BUcf1etATqa62KAX+0op836K+SKHLCv4yDP1AEnEZGYIJakJkB7VwAH8",
+	"PSp7J0HVSxOW8rwQPJtfTQthAO4PWD5VMEByRlqIf4LkSkPjHsBOPwWePSJ0bJibzw7AFjzewAQxgOgU",
+	"+BToIDmHZyhHdqB04QWZYlJ94LnMvFCoZuC7eyBeLug23GKIzFsAPMPfBcehF3Q4j0oaeTmzQhyx+5JG",
+	"frxa5KzJv9fLvkWaa2jDW2Tir5DGvwwTx8HXwywEequQ8DrY3HbxwWHa/u6SlhSyKrfDiz55pW1FysC5",
+	"nkx5Ifa4yvaMcFRPNR3ksFr0O526GyuNSUL1bQADVMO8zASGlfupcTUHyhNgEBOej3Th9CWZBePQr6Z2",
+	"c9r80O2hgDtfsyocUKlKSyNvl5Uzt9ISZ9ww47REBA9pC74RP1qaHbRJFaabj3fzeWQemlVoZOGm1jWv",
+	"JhksnWCI0Etlv3+y0wIF96WNborXbEP1+fwwySebajLbC5V7Jr20LGZzftNbGDd5ykCRlU5tr31Bpzdf",
+	"78pyWu3MZKDuyHKwrubBrLMvUmHT56q+AIv627up0Izb+lRwLKPYpvURS/yDolSb2yFrX/VWo+UsA+RS",
+	"rYKkwTyXjxy6hKAXsgpmYeuEELXz9WiJR4Vzq/7OsGkh3f5WmHjIP9hEZ2KgHp0933u2ewKNnKghiU96",
+	"DC6bCE0vtoJklosUjB1qpHs10sWVVNPSIui5nokscgPlBlq7O41DKIuQyW69v5WiFKcsxaZJJGpDSZPh",
+	"c4M9jNri6M21EcNT+oq+uqKvgL3UkZE6IJF+gfTtBpCgx1nyA+oC+zFC8lEFrcvVbCxzkWBbD68uSMMK",
+	"XWI5lZglkFt6yswY6gqxCRuXObNaU0l8Y+4Vx3ab3TprbEdV00+kASEAe28szwW1svFLq0IJa0mIs+d7",
+	"R7sJ4wNVkwEdAmCfvYHBCO/aUH8zan7i82vBbeqW7f4RFW2c4uSAQK5GZZ6Dpb3gphuoyyomTPcmDi37",
+	"QHEDj4BK9Kq6uAamVZXfW9XXKezmR4Y/nn/ibJNQLQon7VjtTCh7usxNWQ1coR88wiJu8LVKRK2lqrFk",
+	"oGAfmLs7viwc0UcLAfQMAQkoaHYT9y0DuLndZ6+pCQJE2eFzmVHjCb8NTSRNYgZQJ+O4AfYJx2fxQMKT",
+	"8E90IAB5HLVK56JUDyaa35XqoQVzVfDY6jXEtjfroTXUhPSrTEymGlJN3xGBrpLZbT+5d6dpr3Xvs9R7",
+	"LUM7ylCd+XXXLggVeUG9aG3InXVrPJdpJyEPsDMu/baeCRt1KpGhSct+z9QyHxh+F0b9pgsw46X0wCH3",
+	"i34wsOiQ41mH+n3I7K9etHfwieRnd/V6a6iwbuYlLPVvbHsItBQapzPp0Z/mzgNRTXctOX7/MHAcwQ//",
+	"xehk9X12u/Z3cm2tTVbuM3GXyM+68+uyuS6gjSo691BL9I2RgwbpM6tBv3l7vveMkhDreYpOTwwpBIBd",
+	"4jPcWsMYFCRauB39U7CdjujTCcFiblW6YJvbk7K/UN7ZV+p8+Kumvi86un/3k22GysKeVxbuFO0sVwAC",
+	"A+nelBz6QJIywniWFcIY0M6f7J56KB3qIRyAR6L6dGdr+1dGNiPRI4UMFrH5A6r+nSoJjLBvcc8uhDHb",
+	"Qw6tD3I+1nIo/r+MmHM+1ogtuUzB3RweJwDz3hvs+YV/4zettNIqVuurfgMfSl0NHbjbaqm2g3/eCykE",
+	"CxHSCZcqrXEpvDHeVwf4G95fhywtakICrjSZCWrMroTITNxZpELrDz5JTIQH9MVlDUpiJticJXa8cpOJ",
+	"uvcPVK3VRq0dZoxkVgFwtrS63ByAM3gZV2Fw3omp45S2y9A9J/8iaXN+aV0Jyx6/62sA7lwxV6ft0ny/",
+	"FfjOTRs0rJBV9a4d3rmzRaulTwOIN6pWj4NtmkzUxykhcCIEifPWCTncEu8TN6XjklV0KUJ5kx4P2GmM",
+	"x7unA8VDnROEpxq48e4x6A6LiXAYkKq1lHD8FgGEACcDOEwYThc19B+MEYhCnLKCz9DRLVSGCXl2sTwt",
+	"FCC1BhH269ENrJKi5ZVVmmBwz1eboMinBlvk7UFw6YOaPVDbDLFQvjXJjUlpLHTT7x2Ag/cqzUo1kkqa",
+	"scgCQB13tzTIsI7eIL73c5Ve4J+CoEcKXYdxVrhTnMIh7BGmOrLUr3F3HxG5ZCEWwnIMcNZ9AS2GLAeq",
+	"oX7Gc+2MjaFxs8/OQk5/CyAUJLgRHmIbLofbzU5MGC8Wh1xBkYIIwHcB9iWd6Ezk9fKGIMJPB2qddtRs",
+	"o27U9XjbCWWV1eXzKWtHy21RZurhNQ8v1R5Ji0NIC3G0Ok6lIu0sCqNVsTLfDWxVsAwD4PgsUL8UeWaq",
+	"IFo36SKWFqTiSSxpBEyXKS8q/88Q8m6k0Qr24JfQmwP1GkJgM8K3INnDVmhjrW8TMtm4uQW0m8JYAEZz",
+	"HHFa2oXosm+QABoVhOeHTuEfKBiOQnsASSuH44BuF62LusspZkWem1Pamc475+PDlHHYcaMoFA6VoY71",
+	"A5/ONLJ9SpFO4u6B0rCnh49ZGrMRn/6cZsJymafEOZH9QpGr1reVwhOaDkb5p47EZOZuh7tyJpT8tjYj",
+	"zybSvvXgUttxGriXfxkV848Y479kjBFW0Ey/uaeYYrsiCxH7Tj8MJIU3En/0DLKUo9pXz8xPgJVHakaF",
+	"spLEqR4h96ZKRMLk54F69PwnFJ8RtIZXMYF/xHACVLgfimRfRqKuv1Brizf9B+zKV1sai9PrMNngRLdZ",
+	"DIvJJ99uJSzOv6OZH96HLxRI62PynS2k5yXsurSQZ8ShxztlpDlN5KR2eckMS0E9gWa1EHrynWsh68zJ",
+	"WnA7Vdd4oKp7vEFTwahxWaFn0KascGxaBS1ahrwqx1mMBuUYFEhg3wCbUQLYq9NsPKhH4GJqyAvFbaT9",
+	"1I0lp6PAkqDI1CmaFstJK2NioMLrQFcdgtJzVo+lEO9z+vmkHI7JH0+b6vchylAj3cvI39G5x1Jq956e",
+	"BtNyoKDILDJ5IWDo0Qud/et02Ke7i+lzhgA0a7SwjpJe5W6tr6I3UAtn3AyUL98l9BDQEf2x+vrdNZPg",
+	"Vuj10bE1qaBdsWfden27AgmcNtuSAokv/0ON/EON3JIaSemYC2pkDyG3vhJ5gC3Hv7RLFESO+GirRO1w",
+	"5QXLubGQNjtP2LUYSyjwJTD4XCqR+FR3HmpYPW6G49O4n0nowa50SO0GZPS675Lw9nieiwKyQxJEDw58",
+	"GPyAE50F8QAeIy+DDSu0npA4P0VRRc6EZt68ninmNOfvd71wXGTxlvF8xueGSZNQZXPUSyqXt4J0a3BI",
+	"nCxcdbS0wdNZRY1g2m/fXFyy//6//x8kg7QhbXwTH2kWXxnY+EBFuvuyBPA2NcN3dWpYFUldGKMYTWrt",
+	"T6JK7Tv5xRZlB1yFS+3tiK1Jj7MskxVHeTjB0WmBACoCFL7zXsAQqIzXUhuocQDeSmyEy4nm2EQId7X8",
+	"GQ9UKMAk0BA8jQ1xFzrE1QKDKajJA9RuVtUxBBONsVeoxBe8yKUooov2KPRmqzZaqHKyc/IP97Zfk8W+",
+	"nA+B7QAck2x9oTLPL38j+t2u4ABHwgPKjVbMQ2CoEBugiBByQ8/+SZQi2/WRMl0zIjy/WQzoEJGrUAPF",
+	"QEPeB1XdvY78GeBBJWxr6sUEZgDmAUy0ugFQciPyD84UI82fsBGvpaLGO6G2QxYG5IKvI4GNpjuD/LhY",
+	"iOC1xg3umT0WAmayde74Bgjra2GNr7xi4WbVyf2+TufJWwo54YRlVRaHd3fbHOKTv51L8RigyTZcUK/7",
+	"pUOuhiLPgWRDODfTYAu6RyDTMwmBcYzvkqzB5ma+Cbq7R099a032C8RfqABroCgiQZZvFbHwlygJ5jqi",
+	"XJ1W+A/wG2zMjv3UYaWr7o8bBwjthXt850uQ87sIJPTbIWScNZwD7dzX5vlb/TCc+XKogHfoxUKdezbW",
+	"ORpFSZU+ESU3oPN95QWx/np913ZRBqr9pixkgTRzP8JrKVQeLKjKEKrneDCf4gERy4UcD8DtbxHb0jdR",
+	"qjoiQdwcHFUzHNrpnCILLim8i/45wDDwtZCATVfJ3Ph5d3fdJQfjJKkNeYOPtl3zgPLnqw3s2Nl5i5gO",
+	"DVdjh7ZxFzEeudWW8yG3ygYX2pIkhwG+CMxCJ/+LsRW+GfYXgBVA4YcEpU0YoRfh+laoDdt2FOKDviWc",
+	"SGp4g8orhCEQCS2QNHanJ1g2zHA57MgEv8Q5fdN54LCG1VnguP0PlQNu/caGDjPDoTCdsWhn8kKDniVu",
+	"uvhUZdVhhexotJfQAeBY/ikKDaenXfx4tnf89PsAnBpIgp2x1JFoFdpyf8NAA3Utcq1ujC/drdp++yRH",
+	"AMxIaS+rLC+0B5VWEMDASIWit7LopTzP91kKzRN93tdA1RO/AHO0VLdKz1Q8AVL+qrzu5YwXU/+ATLbV",
+	"ONq9e52gxD2Cb2JeI65uSV4y7H8CTbsUmOLfSoaypXNb6yLVWO7BJ/j/KoPoJXWkZFrFbLTRN/04dKnD",
+	"ly6rEkeuXRHeqt4u75DLb71W1o2y6c6urdW7QWoV1GUBR1IWK0/kVZWNjRECX4aCRacfKQDsz8O9cdlx",
+	"4DCXZaG+xh5/FufVNw0fufUG51EWark19AKNgRABopQHmGDUisRH+7tQjGbwJH3JcLpo7hwRmrQzrjJ4",
+	"7UBhG5MKG8j7GKyciI7zbVOxVRaOdwtcvizUF9GqYU1dxY7uVB6w2PEF4HpsSKzEAjyy47IOEvRMEgos",
+	"JGXtGHZdytxCA2H8FrepBl0EP+JTfi1zaaUw7NGbt3tHT3b32c9QsKY0sXfg6UdHu61ACn+PECi3dLSh",
+	"0r4DYxaQipxSdy/HWjvJ+vv/Z3ycc2PFpOswnWoXjjLoYPdYnvpL9c5v2jAJ61htnFTb+FAGyize5Hsx",
+	"UqgnOjabsLpS432HilLJ30qRYMx8Jn0cqFLjYzwvp2q1A2KhOh82d0vMPrz/y6j11fKW6PRh574VXX4W",
+	"Hdp6+vzyoehd7QAPxQcJVqsznPej5qPI5BYBjCv2g6KE/AbhhzThxR++V5BegrfZiyFZNEEBolchKMDi",
+	"m868kutkGrehvSW+DzToeCVe+raDMccgOFG5d1XeGNCcatjQba97S47ikRAZoH5otYCzE70mYI62rNDH",
+	"+DF3ZqIBJoxHJTFum6cWk+T8tCihf/F1L2UuMGZEz8TnFfX2bTltTInwucC8SoixGqNUnBrqUVO+6zk1",
+	"44+GQCdgx8s5Kb9YA0RNWMLyfCpq9bKo22r7gUY5wnFedvQKbzS1vOBdicAEwZSq0BEiCG4xLG0XSYXR",
+	"q+4Q2KLex8YhCp871V5HLx1LY3Uxd4bg/xsAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

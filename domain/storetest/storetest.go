@@ -33,6 +33,7 @@ type Store interface {
 	Executions() subagent.ExecutionStore
 	Contexts() subagent.ContextStore
 	Lifecycle() lifecycle.Store
+	plan.Lease
 }
 
 // Open returns a store of its own for a test.
