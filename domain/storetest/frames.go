@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -138,7 +139,7 @@ func frameMerges(t *testing.T, w *historyWorld) {
 
 func frameFreezes(t *testing.T, w *historyWorld) {
 	for i, status := range session.SettledToolStatuses {
-		id := fmt.Sprint(i)
+		id := strconv.Itoa(i)
 		w.tell(t, w.main, frameText{"frame": "tool_call", "tool_call_id": id, "status": status})
 		results := w.tell(t, w.main,
 			frameText{"frame": "tool_call_update", "tool_call_id": id, "status": "in_progress"},
@@ -316,8 +317,8 @@ func frameRaces(t *testing.T, w *historyWorld) {
 	var frames []frameText
 	for i := range 10 {
 		frames = append(frames,
-			frameText{"frame": "tool_call", "tool_call_id": fmt.Sprint(i), "status": "pending"},
-			frameText{"frame": "tool_call_update", "tool_call_id": fmt.Sprint(i), "status": "completed"})
+			frameText{"frame": "tool_call", "tool_call_id": strconv.Itoa(i), "status": "pending"},
+			frameText{"frame": "tool_call_update", "tool_call_id": strconv.Itoa(i), "status": "completed"})
 	}
 	var wg sync.WaitGroup
 	for range 8 {
