@@ -1,6 +1,8 @@
 package db
 
 import (
+	"time"
+
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
@@ -36,23 +38,30 @@ type sceneRead struct {
 	primary    session.Session
 	unfinished int64
 	comments   plan.Snapshot
+
+	attachments []prompt.Attachment // those of the task among the named ones
+	now         time.Time           // set with the first of them
 }
 
-// sceneStmts read into read.
-func (t *tx) sceneStmts(q prompt.SceneQuery, read *sceneRead) []stmt {
+// sceneStmts read into read. lock is that of the dialect, or empty for a look that
+// locks nothing.
+func (t *tx) sceneStmts(q prompt.SceneQuery, read *sceneRead, lock string) []stmt {
 	read.comments.TaskID = q.TaskID
 	ts, ses, primary := &read.task, &read.session, &read.primary
 	stmts := []stmt{
 		query(into(&ts.ID, &ts.Archived, &ts.PrimarySessionID, &ts.ChangeSeq),
-			lockTaskSQL+t.dialect.lock(), q.TaskID),
+			lockTaskSQL+lock, q.TaskID),
 		query(into(&read.priorID), priorSQL, q.TaskID, q.ClientID),
 		query(into(&ses.ID, &ses.TaskID, &ses.State, &ses.IncarnationID, &ses.LastMessageSeq, &ses.LastPosition,
 			&ses.QueueRevision, &ses.MessagesSeq, &read.unfinished),
-			lockSessionSQL+t.dialect.lock(), q.SessionID, q.TaskID),
+			lockSessionSQL+lock, q.SessionID, q.TaskID),
 		query(scanComments(&read.comments), commentsSQL, q.TaskID),
 	}
 	if q.Primary {
 		stmts = append(stmts, query(into(&primary.ID, &primary.State), primarySQL, q.TaskID))
+	}
+	if len(q.AttachmentIDs) > 0 {
+		stmts = append(stmts, t.namedAttachments(q.TaskID, q.AttachmentIDs, read))
 	}
 	return stmts
 }
@@ -63,7 +72,7 @@ func into(dest ...any) func(scan func(dest ...any) error) error {
 }
 
 func (r sceneRead) scene(prior *prompt.Prior) prompt.Scene {
-	sc := prompt.Scene{Task: r.task, Prior: prior, Unfinished: r.unfinished}
+	sc := prompt.Scene{Task: r.task, Prior: prior, Unfinished: r.unfinished, Attachments: r.attachments, Now: r.now}
 	if r.session.ID != "" {
 		sc.Session = &r.session
 	}

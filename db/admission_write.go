@@ -38,7 +38,10 @@ WHERE id = $7`
 // acceptance writes what an admission accepted. Consuming the comments is what every
 // way out of a plan does, see [consumeComments] (AD-6).
 func (t *tx) acceptance(a prompt.Acceptance) []stmt {
-	stmts := make([]stmt, 0, len(a.Consumed)+6)
+	stmts := make([]stmt, 0, len(a.Consumed)+7)
+	if len(a.Delivery.Attachments) > 0 {
+		stmts = append(stmts, t.claim(a.Delivery))
+	}
 	if a.Message != nil {
 		stmts = append(stmts, t.insertMessage(*a.Message))
 	}

@@ -25,7 +25,7 @@ type admissionRow struct {
 // BEGIN with the reads and the writes with COMMIT; on SQLite prepared statements.
 func (s promptStore) Admit(ctx context.Context, q prompt.SceneQuery, decide func(prompt.Scene) (*prompt.Acceptance, error)) error {
 	return s.inTx(ctx, q.TaskID, func(ctx context.Context, t *tx) error {
-		sc, err := t.scene(ctx, q)
+		sc, err := t.scene(ctx, q, t.dialect.lock())
 		if err != nil {
 			return err
 		}
@@ -37,10 +37,19 @@ func (s promptStore) Admit(ctx context.Context, q prompt.SceneQuery, decide func
 	})
 }
 
-// scene reads what an admission judges.
-func (t *tx) scene(ctx context.Context, q prompt.SceneQuery) (prompt.Scene, error) {
+// Scene implements prompt.Store.
+func (s promptStore) Scene(ctx context.Context, q prompt.SceneQuery) (sc prompt.Scene, err error) {
+	err = s.inRead(ctx, func(ctx context.Context, t *tx) (err error) {
+		sc, err = t.scene(ctx, q, "")
+		return err
+	})
+	return sc, err
+}
+
+// scene reads what an admission judges, with lock at the end of what it locks.
+func (t *tx) scene(ctx context.Context, q prompt.SceneQuery, lock string) (prompt.Scene, error) {
 	var read sceneRead
-	if err := t.batch(ctx, t.sceneStmts(q, &read)...); err != nil {
+	if err := t.batch(ctx, t.sceneStmts(q, &read, lock)...); err != nil {
 		return prompt.Scene{}, err
 	}
 	if read.task.ID == "" {

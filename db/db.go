@@ -61,6 +61,7 @@ type Store struct {
 	writer     *pool
 	reader     *pool // the same as writer where one pool serves both
 	tasks      keyedMutex
+	leases     keyedMutex // another one than tasks: a holder works under it
 	log        *slog.Logger
 	migrations fs.FS
 	probe      atomic.Pointer[probe.Func]
@@ -70,7 +71,7 @@ type Store struct {
 // schema: see [Store.Migrate]. No error it returns holds a password.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	if opts.MaxConnections == 1 || opts.MaxConnections < 0 {
-		return nil, fmt.Errorf("open database: %d connections are too few, it takes 2", opts.MaxConnections)
+		return nil, fmt.Errorf("open database: %d connections are too few, it takes 2: a lease holds one while it is worked", opts.MaxConnections)
 	}
 	if opts.Clock == nil {
 		opts.Clock = domain.SystemClock

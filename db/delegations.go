@@ -27,15 +27,14 @@ func (r delegationRow) delegation() subagent.Delegation {
 	}
 }
 
-const insertDelegationSQL = `INSERT INTO task_session_delegations (message_id, tool_call_id, ordinal, session_id, message_seq)
-VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+var insertDelegations = newBulk("task_session_delegations", "message_id tool_call_id ordinal session_id message_seq", "ON CONFLICT DO NOTHING")
 
 // InsertDelegations implements subagent.Binder.
 func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) error {
-	err := t.batch(ctx, each(ds, func(d subagent.Delegation) stmt {
-		return exec(insertDelegationSQL, d.MessageID, d.ToolCallID, d.Ordinal, d.SessionID, d.MessageSeq)
-	})...)
-	if err != nil {
+	rows := each(ds, func(d subagent.Delegation) []any {
+		return []any{d.MessageID, d.ToolCallID, d.Ordinal, d.SessionID, d.MessageSeq}
+	})
+	if err := t.batch(ctx, insertDelegations.stmts(rows, nil)...); err != nil {
 		return fmt.Errorf("insert delegations: %w", err)
 	}
 	return nil

@@ -92,7 +92,7 @@ func (t promptTx) first(ctx context.Context, where string, args ...any) (*prompt
 func (t promptTx) UpdateDelivery(ctx context.Context, d prompt.Delivery, from prompt.State) error {
 	res, err := t.NewUpdate().Model(&deliveryRow{Delivery: d}).
 		Column("state", "message_id", "turn_id", "token_hash", "lease_expires_at", "outcome", "detail", "pending_at",
-			"reserved_at", "attempted_at", "acknowledged_at", "outcome_unknown_at", "discarded_at", "updated_at").
+			"reserved_at", "attempted_at", "acknowledged_at", "outcome_unknown_at", "cancelled_at", "discarded_at", "updated_at").
 		WherePK().Where("state = ?", from).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("update delivery: %w", err)

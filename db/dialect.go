@@ -21,6 +21,10 @@ type dialect interface {
 	// session takes a connection of p and prepares a transaction on it.
 	session(ctx context.Context, p *pool, kind txKind) (txSession, error)
 
+	// lease takes the lease of a task against other processes, on a connection
+	// of p, unless one of them holds it. The connection is nil where there are none.
+	lease(ctx context.Context, p *pool, taskID string) (c leaseConn, taken bool, err error)
+
 	// hasTable reports whether the schema holds the table.
 	hasTable(ctx context.Context, p *pool, table string) (bool, error)
 
@@ -50,6 +54,10 @@ type phrasing interface {
 
 	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
 	now() schema.QueryAppender
+
+	// nowArg is the same for a prepared statement: an expression, and the argument $n
+	// if it takes one.
+	nowArg(n int) (expression string, arg []any)
 
 	// timeArg is t the way the database stores and compares it.
 	timeArg(t time.Time) any

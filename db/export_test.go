@@ -23,6 +23,9 @@ var (
 	ScanTime      = scanTime
 	ScanNullTime  = scanNullTime
 	CommitSQL     = commitSQL
+	ErrLeased     = errLeased
+	LeaseSQL      = leaseSQL
+	UnleaseSQL    = unleaseSQL
 	SQLiteLayout  = sqliteTimeLayout
 	RetryAttempts = maxAttempts
 )

@@ -3,8 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -61,35 +59,11 @@ SELECT COALESCE(workspace_path, '') FROM up WHERE kind = ?`, sessionID, session.
 	return workspaces[0], nil
 }
 
-// Rows of a statement that appends messages: what does not fill one is appended row by
-// row. Both texts are prepared.
-const appendRows = 20
+var appendMessages = newBulk("task_session_messages",
+	`id task_id session_id seq role type content thinking tool_calls tool_call_id turn_id
+	metadata sanitized request_fingerprint created_at updated_at`, "ON CONFLICT (id) DO NOTHING")
 
-var (
-	appendMessageSQL = appendMessagesSQL(1)
-	appendMessages20 = appendMessagesSQL(appendRows)
-	messageColumns   = strings.Fields(`id task_id session_id seq role type content thinking tool_calls tool_call_id turn_id
-	metadata sanitized request_fingerprint created_at updated_at`)
-	advanceMessagesSQL = `UPDATE task_sessions SET last_message_seq = $1, updated_at = $2 WHERE id = $3`
-)
-
-func appendMessagesSQL(rows int) string {
-	var b strings.Builder
-	b.WriteString("INSERT INTO task_session_messages (" + strings.Join(messageColumns, ", ") + ") VALUES ")
-	for i := range rows * len(messageColumns) {
-		switch {
-		case i == 0:
-			b.WriteString("(")
-		case i%len(messageColumns) == 0:
-			b.WriteString("), (")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString("$" + strconv.Itoa(i+1))
-	}
-	b.WriteString(") ON CONFLICT (id) DO NOTHING")
-	return b.String()
-}
+const advanceMessagesSQL = `UPDATE task_sessions SET last_message_seq = $1, updated_at = $2 WHERE id = $3`
 
 func (t *tx) messageArgs(m session.Message) []any {
 	return []any{
@@ -102,19 +76,8 @@ func (t *tx) messageArgs(m session.Message) []any {
 // AppendMessages implements history.WriteTx. It is two round trips where there are
 // any, whatever the number of messages and changes.
 func (t *tx) AppendMessages(ctx context.Context, sessionID string, messages []session.Message, changes []history.FileChange) error {
-	var stmts []stmt
 	inserted := int64(0)
-	for rest := messages; len(rest) > 0; {
-		rows, sql := 1, appendMessageSQL
-		if len(rest) >= appendRows {
-			rows, sql = appendRows, appendMessages20
-		}
-		st := stmt{sql: sql, counted: &inserted}
-		for _, m := range rest[:rows] {
-			st.args = append(st.args, t.messageArgs(m)...)
-		}
-		stmts, rest = append(stmts, st), rest[rows:]
-	}
+	stmts := appendMessages.stmts(each(messages, t.messageArgs), &inserted)
 	last := messages[len(messages)-1]
 	stmts = append(stmts, exec(advanceMessagesSQL, last.Seq, t.dialect.timeArg(last.UpdatedAt), sessionID))
 	if err := t.batch(ctx, stmts...); err != nil {

@@ -61,6 +61,7 @@ func TestOpenRefuses(t *testing.T) {
 		"connections": {db.Options{URL: "sqlite:x.db", MaxConnections: 1}, "too few"},
 		"synchronous": {db.Options{URL: "sqlite:" + dir + "/x.db", SQLiteSynchronous: "OFF"}, "must be FULL or NORMAL"},
 		"bad URL":     {db.Options{URL: "postgres://me:s3cret@host:notaport/x"}, "cannot be read"},
+		"pool's size": {db.Options{URL: "postgres://me:s3cret@host/x?pool_max_conns=1"}, "leave pool_max_conns out"},
 		"bad setting": {db.Options{URL: "postgres://me:s3cret@host/x?sslmode=perhaps"}, "cannot be read"},
 		"bad escape":  {db.Options{URL: "postgres://me:s3cret%zz@host/x"}, "cannot be read"},
 		"no server":   {db.Options{URL: "postgres://me:s3cret@127.0.0.1:1/x"}, "unavailable"},

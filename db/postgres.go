@@ -22,7 +22,9 @@ import (
 )
 
 // postgres is the dialect of PostgreSQL.
-type postgres struct{}
+type postgres struct {
+	slots chan struct{} // one for every lease that may be held at once
+}
 
 func (postgres) name() string { return "postgres" }
 
@@ -32,6 +34,8 @@ func (postgres) lock() string { return " FOR NO KEY UPDATE" }
 // now is the clock at this moment: the time a transaction began would be from
 // before its wait for a lock.
 func (postgres) now() schema.QueryAppender { return bun.Safe("clock_timestamp()") }
+
+func (postgres) nowArg(int) (string, []any) { return "clock_timestamp()", nil }
 
 func (postgres) timeArg(t time.Time) any { return t }
 

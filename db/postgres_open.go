@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,7 +34,7 @@ func openPostgres(ctx context.Context, opts Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour) // a server that moved is found again
 	p := &pool{DB: bun.NewDB(db, pgdialect.New())}
-	s := &Store{dialect: postgres{}, writer: p, reader: p, migrations: migrationFiles(postgres{})}
+	s := &Store{dialect: postgres{make(chan struct{}, size-1)}, writer: p, reader: p, migrations: migrationFiles(postgres{})}
 	if err := checkServer(ctx, p); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -46,6 +47,11 @@ func postgresConfig(dsn string) (*pgx.ConnConfig, error) {
 	if err != nil {
 		// Its text may repeat the URL, and what stands in for a password there.
 		return nil, errors.New("the postgres:// URL cannot be read: check its host, port and parameters, and that special characters are escaped")
+	}
+	for name := range config.RuntimeParams {
+		if strings.HasPrefix(name, "pool_") { // of another library; the server would not know it
+			return nil, fmt.Errorf("the postgres:// URL cannot size the pool: leave %s out, and set the number of connections", name)
+		}
 	}
 	// bun writes arguments into the text of a query, so no two texts are alike
 	// and preparing them, which is pgx's default, would be in vain. Statements

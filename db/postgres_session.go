@@ -36,11 +36,15 @@ func (postgres) session(ctx context.Context, p *pool, kind txKind) (txSession, e
 	if err != nil {
 		return nil, err
 	}
+	return newPostgresSession(c, kind), nil
+}
+
+func newPostgresSession(c *sql.Conn, kind txKind) *postgresSession {
 	s := &postgresSession{conn: c, begin: beginReadWrite}
 	if kind == readOnly {
 		s.begin = beginReadOnly
 	}
-	return s, nil
+	return s
 }
 
 // ExecContext implements bun.IConn.
@@ -193,21 +197,31 @@ func (s *postgresSession) committed(tag string, err error) error {
 }
 
 func (s *postgresSession) rollback(ctx context.Context) error {
-	if s.begun && !s.ended {
-		s.ended = true
-		err := s.raw(func(c *pgx.Conn) error {
-			if c.IsClosed() {
-				return nil // pgx did it, or the server: the pool notices
-			}
-			_, err := c.Exec(ctx, "ROLLBACK")
-			return err
-		})
-		if err != nil {
-			_ = s.conn.Raw(func(any) error { return sqldriver.ErrBadConn })
-			return fmt.Errorf("roll back: %w", err)
-		}
+	if err := s.undo(ctx); err != nil {
+		return err
 	}
 	return s.conn.Close()
+}
+
+// undo is rollback without giving the connection back. One that could not be rolled
+// back is thrown away.
+func (s *postgresSession) undo(ctx context.Context) error {
+	if !s.begun || s.ended {
+		return nil
+	}
+	s.ended = true
+	err := s.raw(func(c *pgx.Conn) error {
+		if c.IsClosed() {
+			return nil // pgx did it, or the server: the pool notices
+		}
+		_, err := c.Exec(ctx, "ROLLBACK")
+		return err
+	})
+	if err != nil {
+		_ = s.conn.Raw(func(any) error { return sqldriver.ErrBadConn })
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
 }
 
 // raw runs do on the connection of pgx below database/sql's.

@@ -29,3 +29,23 @@ func TestPromptsOfTwoProcesses(t *testing.T) {
 		})
 	})
 }
+
+// AD-10: the same for attachments.
+func TestAttachmentsOfTwoProcesses(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		storetest.AttachmentsOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
+			url := newURL(tb)
+			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
+		})
+	})
+}
+
+// AD-7, AD-9: the same for Run.
+func TestRunsOfTwoProcesses(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		storetest.RunsOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
+			url := newURL(tb)
+			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
+		})
+	})
+}

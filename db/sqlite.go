@@ -35,6 +35,10 @@ func (*sqlite) lock() string { return "" }
 // now is the clock of the process, which is the only one SQLite has.
 func (d *sqlite) now() schema.QueryAppender { return bun.SafeQuery("?", d.clock()) }
 
+func (d *sqlite) nowArg(n int) (string, []any) {
+	return "$" + strconv.Itoa(n), []any{d.timeArg(d.clock())}
+}
+
 func (*sqlite) timeArg(t time.Time) any { return t.UTC().Format(sqliteTimeLayout) }
 
 func (*sqlite) jsonText(column, member string) schema.QueryAppender {

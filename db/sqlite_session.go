@@ -33,6 +33,9 @@ func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, er
 	return &sqliteSession{t, c, &p.stmts}, nil
 }
 
+// lease has nothing to do: one process serves a file, and its mutex is enough.
+func (*sqlite) lease(context.Context, *pool, string) (leaseConn, bool, error) { return nil, true, nil }
+
 func (s *sqliteSession) batch(ctx context.Context, stmts []stmt, last bool) error {
 	for _, st := range stmts {
 		if err := s.run(ctx, st); err != nil {

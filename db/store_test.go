@@ -10,13 +10,16 @@ import (
 
 func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
-		"access":    storetest.Access,
-		"contexts":  storetest.ContextReads,
-		"lifecycle": storetest.Lifecycle,
-		"plans":     storetest.Plans,
-		"prompts":   storetest.Prompts,
-		"sessions":  storetest.Sessions,
-		"tasks":     storetest.Tasks,
+		"access":      storetest.Access,
+		"attachments": storetest.Attachments,
+		"contexts":    storetest.ContextReads,
+		"hooks":       storetest.Hooks,
+		"lifecycle":   storetest.Lifecycle,
+		"plans":       storetest.Plans,
+		"prompts":     storetest.Prompts,
+		"runs":        storetest.Runs,
+		"sessions":    storetest.Sessions,
+		"tasks":       storetest.Tasks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {

@@ -86,11 +86,17 @@ func (s *Store) inRead(ctx context.Context, fn func(context.Context, *tx) error)
 
 // read runs the single statement of fn outside of any transaction.
 func (s *Store) read(ctx context.Context, fn func(context.Context, querier) error) error {
+	if s.leased(ctx) != nil { // its connection is used by one transaction at a time
+		return s.inRead(ctx, func(ctx context.Context, t *tx) error { return fn(ctx, t.querier) })
+	}
 	return s.classify(ctx, fn(ctx, querier{s.reader.DB, probed{s.reader.DB.DB, s}}))
 }
 
 // readPrepared runs one statement, prepared, outside of any transaction.
 func (s *Store) readPrepared(ctx context.Context, st stmt) error {
+	if s.leased(ctx) != nil {
+		return s.inRead(ctx, func(ctx context.Context, t *tx) error { return t.batch(ctx, st) })
+	}
 	return s.classify(ctx, s.around(func() error { return s.reader.run(ctx, st) }, st.sql))
 }
 
@@ -115,7 +121,7 @@ func (s *Store) once(ctx context.Context, p *pool, kind txKind, fn func(context.
 	if err := ctx.Err(); err != nil {
 		return false, context.Cause(ctx)
 	}
-	ses, err := s.dialect.session(ctx, p, kind)
+	ses, err := s.session(ctx, p, kind)
 	if err != nil {
 		return s.again(ctx, err, false), err
 	}
@@ -128,18 +134,28 @@ func (s *Store) once(ctx context.Context, p *pool, kind txKind, fn func(context.
 			s.log.WarnContext(ctx, "connection discarded", "error", rerr)
 		}
 	}()
-	if err = fn(ctx, t); err == nil && !t.ended {
+	if err = fn(s.inUse(ctx), t); err == nil && !t.ended {
 		err = t.commitWith(ctx)
 	}
 	return s.again(ctx, err, t.ending), err
 }
 
-// again reports whether a transaction that failed with err can be run again.
+// session prepares a transaction on the connection of the lease that ctx holds,
+// else on one of p.
+func (s *Store) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
+	if c := s.leased(ctx); c != nil {
+		return c.session(ctx, kind)
+	}
+	return s.dialect.session(ctx, p, kind)
+}
+
+// again reports whether a transaction that failed with err can be run again. With
+// the connection of a lease the lease is lost: nobody runs on without it.
 func (s *Store) again(ctx context.Context, err error, ending bool) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
-	return s.dialect.retryable(err) || s.dialect.lost(err) && !ending
+	return s.dialect.retryable(err) || s.dialect.lost(err) && !ending && s.leased(ctx) == nil
 }
 
 // classify is what the caller is told of err: once, here. An end of the caller's

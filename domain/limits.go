@@ -1,5 +1,7 @@
 package domain
 
+import "time"
+
 // Limits in bytes of UTF-8 or in counts, all inclusive (API-3). They are stated
 // here once; /v1/limits lists them and openapi.yaml names them in words.
 const (
@@ -21,6 +23,8 @@ const (
 	MaxCommentCount    = 100       // comments of one plan (PC-2)
 	MaxCommentTotal    = 1 << 20   // bodies and selected texts of one plan (PC-2)
 	MaxAttachments     = 10        // attachments per prompt (AD-10)
+	MaxAttachmentBytes = 10 << 20  // one attachment (AD-10)
+	MaxStaged          = 100       // attachments of one task that no prompt took
 	MaxSnapshotSide    = 512 << 10 // one side of a snapshot change (HI-7)
 	MaxPatch           = 256 << 10 // text of one patch (HI-7)
 	BinaryProbe        = 8192      // characters looked at for a NUL (HI-7)
@@ -36,3 +40,7 @@ const (
 	DefaultLease       = 30        // seconds, when lease_seconds is absent
 	DefaultCapacity    = 100       // deliveries a session may be owed, unless set (AD-5)
 )
+
+// DefaultAttachmentExpiry is how long a staged attachment that no prompt takes stays,
+// unless set (AD-10).
+const DefaultAttachmentExpiry = 24 * time.Hour

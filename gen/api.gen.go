@@ -859,6 +859,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -971,6 +1004,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -1048,7 +1093,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -1070,10 +1115,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1676,6 +1726,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1709,7 +1762,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -1736,6 +1789,83 @@ type PromptCreate struct {
 
 	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+}
+
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+}
+
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -1782,7 +1912,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2319,6 +2449,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2336,6 +2469,9 @@ type DeliveryID = string
 
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
+
+// EntryID defines model for EntryID.
+type EntryID = string
 
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
@@ -2487,6 +2623,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2542,6 +2693,12 @@ type ListSessionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -2616,6 +2773,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
 
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
+
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
 
@@ -2624,6 +2784,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -2750,6 +2922,18 @@ type ServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx echo.Context, taskID TaskID, clientID AdmissionClientID) error
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
@@ -2777,6 +2961,9 @@ type ServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error
@@ -2798,6 +2985,24 @@ type ServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx echo.Context, params ListTokensParams) error
@@ -3589,6 +3794,111 @@ func (w *ServerInterfaceWrapper) GetAdmission(ctx echo.Context) error {
 	return err
 }
 
+// ListAttachments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAttachments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAttachmentsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAttachments(ctx, taskID, params)
+	return err
+}
+
+// CreateAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAttachmentParams
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAttachment(ctx, taskID, params)
+	return err
+}
+
+// DeleteAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
+// GetAttachment converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAttachment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "attachment_id" -------------
+	var attachmentID AttachmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "attachment_id", ctx.Param("attachment_id"), &attachmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attachment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAttachment(ctx, taskID, attachmentID)
+	return err
+}
+
 // ListDeliveries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	var err error
@@ -3848,6 +4158,30 @@ func (w *ServerInterfaceWrapper) UpdatePlanComment(ctx echo.Context) error {
 	return err
 }
 
+// RunPlanComment converts echo context to params.
+func (w *ServerInterfaceWrapper) RunPlanComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "comment_id" -------------
+	var commentID CommentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "comment_id", ctx.Param("comment_id"), &commentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter comment_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RunPlanComment(ctx, taskID, commentID)
+	return err
+}
+
 // ListPlanRevisions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListPlanRevisions(ctx echo.Context) error {
 	var err error
@@ -4013,6 +4347,186 @@ func (w *ServerInterfaceWrapper) AdmitPrompt(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AdmitPrompt(ctx, taskID, sessionID)
+	return err
+}
+
+// GetQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) GetQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetQueueParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetQueue(ctx, taskID, sessionID, params)
+	return err
+}
+
+// AdmitQueued converts echo context to params.
+func (w *ServerInterfaceWrapper) AdmitQueued(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AdmitQueued(ctx, taskID, sessionID)
+	return err
+}
+
+// AppendToQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendToQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendToQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// ReorderQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReorderQueue(ctx, taskID, sessionID)
+	return err
+}
+
+// RemoveQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveQueueEntry(ctx, taskID, sessionID, entryID)
+	return err
+}
+
+// EditQueueEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) EditQueueEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// ------------- Path parameter "entry_id" -------------
+	var entryID EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "entry_id", ctx.Param("entry_id"), &entryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter entry_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EditQueueEntry(ctx, taskID, sessionID, entryID)
 	return err
 }
 
@@ -4226,9 +4740,20 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments", wrapper.CreatePlanComment, options.OperationMiddlewares["createPlanComment"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.DeletePlanComment, options.OperationMiddlewares["deletePlanComment"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id", wrapper.UpdatePlanComment, options.OperationMiddlewares["updatePlanComment"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/:comment_id/run", wrapper.RunPlanComment, options.OperationMiddlewares["runPlanComment"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/plan/comments/import", wrapper.ImportPlanComments, options.OperationMiddlewares["importPlanComments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/prompts", wrapper.AdmitPrompt, options.OperationMiddlewares["admitPrompt"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue", wrapper.AdmitQueued, options.OperationMiddlewares["admitQueued"]...)
+	router.PUT(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/order", wrapper.ReorderQueue, options.OperationMiddlewares["reorderQueue"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
+	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
+	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.DeleteAttachment, options.OperationMiddlewares["deleteAttachment"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments/:attachment_id", wrapper.GetAttachment, options.OperationMiddlewares["getAttachment"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
@@ -6129,6 +6654,221 @@ func (response GetAdmissiondefaultApplicationProblemPlusJSONResponse) VisitGetAd
 	return err
 }
 
+type ListAttachmentsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params ListAttachmentsParams
+}
+
+type ListAttachmentsResponseObject interface {
+	VisitListAttachmentsResponse(w http.ResponseWriter) error
+}
+
+type ListAttachments200JSONResponse AttachmentList
+
+func (response ListAttachments200JSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAttachmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAttachmentsdefaultApplicationProblemPlusJSONResponse) VisitListAttachmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentRequestObject struct {
+	TaskID      TaskID `json:"task_id"`
+	Params      CreateAttachmentParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateAttachmentResponseObject interface {
+	VisitCreateAttachmentResponse(w http.ResponseWriter) error
+}
+
+type CreateAttachment201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAttachment201JSONResponse struct {
+	Body    Attachment
+	Headers CreateAttachment201ResponseHeaders
+}
+
+func (response CreateAttachment201JSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAttachmentdefaultApplicationProblemPlusJSONResponse) VisitCreateAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type DeleteAttachmentResponseObject interface {
+	VisitDeleteAttachmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteAttachment204Response struct {
+}
+
+func (response DeleteAttachment204Response) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAttachmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAttachmentRequestObject struct {
+	TaskID       TaskID       `json:"task_id"`
+	AttachmentID AttachmentID `json:"attachment_id"`
+}
+
+type GetAttachmentResponseObject interface {
+	VisitGetAttachmentResponse(w http.ResponseWriter) error
+}
+
+type GetAttachment200ResponseHeaders struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+type GetAttachment200AsteriskResponse struct {
+	Body          io.Reader
+	Headers       GetAttachment200ResponseHeaders
+	ContentType   string
+	ContentLength int64
+}
+
+func (response GetAttachment200AsteriskResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", response.ContentType)
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.Header().Set("Content-Security-Policy", fmt.Sprint(response.Headers.ContentSecurityPolicy))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetAttachmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetAttachmentdefaultApplicationProblemPlusJSONResponse) VisitGetAttachmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeliveriesRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListDeliveriesParams
@@ -6657,6 +7397,85 @@ func (response UpdatePlanCommentdefaultApplicationProblemPlusJSONResponse) Visit
 	return err
 }
 
+type RunPlanCommentRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	CommentID CommentID `json:"comment_id"`
+	Body      *RunPlanCommentJSONRequestBody
+}
+
+type RunPlanCommentResponseObject interface {
+	VisitRunPlanCommentResponse(w http.ResponseWriter) error
+}
+
+type RunPlanComment200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type RunPlanComment200JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment200ResponseHeaders
+}
+
+func (response RunPlanComment200JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanComment201ResponseHeaders struct {
+	Location string
+}
+
+type RunPlanComment201JSONResponse struct {
+	Body    Admission
+	Headers RunPlanComment201ResponseHeaders
+}
+
+func (response RunPlanComment201JSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunPlanCommentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RunPlanCommentdefaultApplicationProblemPlusJSONResponse) VisitRunPlanCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlanRevisionsRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 	Params ListPlanRevisionsParams
@@ -7036,6 +7855,389 @@ type AdmitPromptdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AdmitPromptdefaultApplicationProblemPlusJSONResponse) VisitAdmitPromptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Params    GetQueueParams
+}
+
+type GetQueueResponseObject interface {
+	VisitGetQueueResponse(w http.ResponseWriter) error
+}
+
+type GetQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue200JSONResponse struct {
+	Body    Queue
+	Headers GetQueue200ResponseHeaders
+}
+
+func (response GetQueue200JSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQueue304ResponseHeaders struct {
+	ETag string
+}
+
+type GetQueue304Response struct {
+	Headers GetQueue304ResponseHeaders
+}
+
+func (response GetQueue304Response) VisitGetQueueResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetQueuedefaultApplicationProblemPlusJSONResponse) VisitGetQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueuedRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AdmitQueuedJSONRequestBody
+}
+
+type AdmitQueuedResponseObject interface {
+	VisitAdmitQueuedResponse(w http.ResponseWriter) error
+}
+
+type AdmitQueued200ResponseHeaders struct {
+	IdempotentReplayed bool
+}
+
+type AdmitQueued200JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued200ResponseHeaders
+}
+
+func (response AdmitQueued200JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Idempotent-Replayed", fmt.Sprint(response.Headers.IdempotentReplayed))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueued201ResponseHeaders struct {
+	Location string
+}
+
+type AdmitQueued201JSONResponse struct {
+	Body    Admission
+	Headers AdmitQueued201ResponseHeaders
+}
+
+func (response AdmitQueued201JSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdmitQueueddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AdmitQueueddefaultApplicationProblemPlusJSONResponse) VisitAdmitQueuedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendToQueueJSONRequestBody
+}
+
+type AppendToQueueResponseObject interface {
+	VisitAppendToQueueResponse(w http.ResponseWriter) error
+}
+
+type AppendToQueue200ResponseHeaders struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+type AppendToQueue200JSONResponse struct {
+	Body    Queue
+	Headers AppendToQueue200ResponseHeaders
+}
+
+func (response AppendToQueue200JSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendToQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendToQueuedefaultApplicationProblemPlusJSONResponse) VisitAppendToQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueueRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *ReorderQueueJSONRequestBody
+}
+
+type ReorderQueueResponseObject interface {
+	VisitReorderQueueResponse(w http.ResponseWriter) error
+}
+
+type ReorderQueue200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderQueue200JSONResponse struct {
+	Body    Queue
+	Headers ReorderQueue200ResponseHeaders
+}
+
+func (response ReorderQueue200JSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderQueuedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReorderQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+}
+
+type RemoveQueueEntryResponseObject interface {
+	VisitRemoveQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type RemoveQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers RemoveQueueEntry200ResponseHeaders
+}
+
+func (response RemoveQueueEntry200JSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitRemoveQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntryRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	EntryID   EntryID   `json:"entry_id"`
+	Body      *EditQueueEntryJSONRequestBody
+}
+
+type EditQueueEntryResponseObject interface {
+	VisitEditQueueEntryResponse(w http.ResponseWriter) error
+}
+
+type EditQueueEntry200ResponseHeaders struct {
+	ETag string
+}
+
+type EditQueueEntry200JSONResponse struct {
+	Body    Queue
+	Headers EditQueueEntry200ResponseHeaders
+}
+
+func (response EditQueueEntry200JSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditQueueEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditQueueEntrydefaultApplicationProblemPlusJSONResponse) VisitEditQueueEntryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7550,6 +8752,18 @@ type StrictServerInterface interface {
 	// GetAdmission Read the receipt of a client id
 	// (GET /v1/tasks/{task_id}/admissions/{client_id})
 	GetAdmission(ctx context.Context, request GetAdmissionRequestObject) (GetAdmissionResponseObject, error)
+	// ListAttachments List the attachments of a task
+	// (GET /v1/tasks/{task_id}/attachments)
+	ListAttachments(ctx context.Context, request ListAttachmentsRequestObject) (ListAttachmentsResponseObject, error)
+	// CreateAttachment Stage a file for a prompt
+	// (POST /v1/tasks/{task_id}/attachments)
+	CreateAttachment(ctx context.Context, request CreateAttachmentRequestObject) (CreateAttachmentResponseObject, error)
+	// DeleteAttachment Delete a staged file
+	// (DELETE /v1/tasks/{task_id}/attachments/{attachment_id})
+	DeleteAttachment(ctx context.Context, request DeleteAttachmentRequestObject) (DeleteAttachmentResponseObject, error)
+	// GetAttachment Download a file
+	// (GET /v1/tasks/{task_id}/attachments/{attachment_id})
+	GetAttachment(ctx context.Context, request GetAttachmentRequestObject) (GetAttachmentResponseObject, error)
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
@@ -7577,6 +8791,9 @@ type StrictServerInterface interface {
 	// UpdatePlanComment Edit the body of a comment
 	// (PATCH /v1/tasks/{task_id}/plan/comments/{comment_id})
 	UpdatePlanComment(ctx context.Context, request UpdatePlanCommentRequestObject) (UpdatePlanCommentResponseObject, error)
+	// RunPlanComment Send a comment to the primary session
+	// (POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run)
+	RunPlanComment(ctx context.Context, request RunPlanCommentRequestObject) (RunPlanCommentResponseObject, error)
 	// ListPlanRevisions List the revisions of the current plan
 	// (GET /v1/tasks/{task_id}/plan/revisions)
 	ListPlanRevisions(ctx context.Context, request ListPlanRevisionsRequestObject) (ListPlanRevisionsResponseObject, error)
@@ -7598,6 +8815,24 @@ type StrictServerInterface interface {
 	// AdmitPrompt Admit a direct prompt
 	// (POST /v1/tasks/{task_id}/sessions/{session_id}/prompts)
 	AdmitPrompt(ctx context.Context, request AdmitPromptRequestObject) (AdmitPromptResponseObject, error)
+	// GetQueue Read the queue of a session
+	// (GET /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	GetQueue(ctx context.Context, request GetQueueRequestObject) (GetQueueResponseObject, error)
+	// AdmitQueued Admit a queued prompt
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue)
+	AdmitQueued(ctx context.Context, request AdmitQueuedRequestObject) (AdmitQueuedResponseObject, error)
+	// AppendToQueue Add a text at the end of the queue
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append)
+	AppendToQueue(ctx context.Context, request AppendToQueueRequestObject) (AppendToQueueResponseObject, error)
+	// ReorderQueue Put the queue in another order
+	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
+	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// RemoveQueueEntry Remove an entry
+	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
+	// EditQueueEntry Edit the text of an entry
+	// (PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
+	EditQueueEntry(ctx context.Context, request EditQueueEntryRequestObject) (EditQueueEntryResponseObject, error)
 	// ListTokens List the tokens
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8905,6 +10140,113 @@ func (sh *strictHandler) GetAdmission(ctx echo.Context, taskID TaskID, clientID 
 	return nil
 }
 
+// ListAttachments operation middleware
+func (sh *strictHandler) ListAttachments(ctx echo.Context, taskID TaskID, params ListAttachmentsParams) error {
+	var request ListAttachmentsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAttachments(ctx.Request().Context(), request.(ListAttachmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAttachments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAttachmentsResponseObject); ok {
+		return validResponse.VisitListAttachmentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAttachment operation middleware
+func (sh *strictHandler) CreateAttachment(ctx echo.Context, taskID TaskID, params CreateAttachmentParams) error {
+	var request CreateAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAttachment(ctx.Request().Context(), request.(CreateAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAttachmentResponseObject); ok {
+		return validResponse.VisitCreateAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAttachment operation middleware
+func (sh *strictHandler) DeleteAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request DeleteAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAttachment(ctx.Request().Context(), request.(DeleteAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAttachmentResponseObject); ok {
+		return validResponse.VisitDeleteAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAttachment operation middleware
+func (sh *strictHandler) GetAttachment(ctx echo.Context, taskID TaskID, attachmentID AttachmentID) error {
+	var request GetAttachmentRequestObject
+
+	request.TaskID = taskID
+	request.AttachmentID = attachmentID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAttachment(ctx.Request().Context(), request.(GetAttachmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAttachment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAttachmentResponseObject); ok {
+		return validResponse.VisitGetAttachmentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeliveries operation middleware
 func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error {
 	var request ListDeliveriesRequestObject
@@ -9229,6 +10571,55 @@ func (sh *strictHandler) UpdatePlanComment(ctx echo.Context, taskID TaskID, comm
 	return nil
 }
 
+// RunPlanComment operation middleware
+func (sh *strictHandler) RunPlanComment(ctx echo.Context, taskID TaskID, commentID CommentID) error {
+	var request RunPlanCommentRequestObject
+
+	request.TaskID = taskID
+	request.CommentID = commentID
+
+	var body RunPlanCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunPlanComment(ctx.Request().Context(), request.(RunPlanCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunPlanComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunPlanCommentResponseObject); ok {
+		return validResponse.VisitRunPlanCommentResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListPlanRevisions operation middleware
 func (sh *strictHandler) ListPlanRevisions(ctx echo.Context, taskID TaskID, params ListPlanRevisionsParams) error {
 	var request ListPlanRevisionsRequestObject
@@ -9472,6 +10863,257 @@ func (sh *strictHandler) AdmitPrompt(ctx echo.Context, taskID TaskID, sessionID 
 		return err
 	} else if validResponse, ok := response.(AdmitPromptResponseObject); ok {
 		return validResponse.VisitAdmitPromptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetQueue operation middleware
+func (sh *strictHandler) GetQueue(ctx echo.Context, taskID TaskID, sessionID SessionID, params GetQueueParams) error {
+	var request GetQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQueue(ctx.Request().Context(), request.(GetQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetQueueResponseObject); ok {
+		return validResponse.VisitGetQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AdmitQueued operation middleware
+func (sh *strictHandler) AdmitQueued(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AdmitQueuedRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AdmitQueuedJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdmitQueued(ctx.Request().Context(), request.(AdmitQueuedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdmitQueued")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AdmitQueuedResponseObject); ok {
+		return validResponse.VisitAdmitQueuedResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AppendToQueue operation middleware
+func (sh *strictHandler) AppendToQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request AppendToQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body AppendToQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendToQueue(ctx.Request().Context(), request.(AppendToQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendToQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendToQueueResponseObject); ok {
+		return validResponse.VisitAppendToQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReorderQueue operation middleware
+func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request ReorderQueueRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body ReorderQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderQueue(ctx.Request().Context(), request.(ReorderQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReorderQueueResponseObject); ok {
+		return validResponse.VisitReorderQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveQueueEntry operation middleware
+func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request RemoveQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveQueueEntry(ctx.Request().Context(), request.(RemoveQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveQueueEntryResponseObject); ok {
+		return validResponse.VisitRemoveQueueEntryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EditQueueEntry operation middleware
+func (sh *strictHandler) EditQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
+	var request EditQueueEntryRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+	request.EntryID = entryID
+
+	var body EditQueueEntryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditQueueEntry(ctx.Request().Context(), request.(EditQueueEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditQueueEntry")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EditQueueEntryResponseObject); ok {
+		return validResponse.VisitEditQueueEntryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9746,350 +11388,407 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37chvHkif8KhX8NsLiTPMqycci44sNHkk+1oxtKSR6/O0c+GMX0AWiDhtVcFdDEOzQA+x77JPtk2xU",
-	"ZtalG9VAAyIoafb8Y1NAo+uWlff85Z8HIz2daSVUbQ4u/jyYCF6ICv58ec1v7f8LYUaVnNVSq4OLg3c1",
-	"V4VhY12xeiINMzWvxSWrNRsKZoSq2ZCP7hg3TNZsxKeCPbp68+ro28Pjg+ygEr/PZSWKg4u6movswIwm",
-	"YsrtIPVyJg4uDkxdSXV78PFjdvCqENOZroWqj96KWcmX9mcrs+FLw+oJr1k9EYwrsxAVq8RM8Nowrpjg",
-	"VSlFxXgxlcZIrdijqxdHf9kwGaHm04OLv9uPf8vc1IZal4IrmNuPesRxBu0JXU8Em/F6wvSYLey8Ftyw",
-	"USV4LQrcie+23om3oq6WR1fjWlSrA/4q6wl7cv6McVWwp6ePM2bESNsjqjVbcFnb0cLbx7qa8vrg4kCq",
-	"+tsnB351UtXiVlQw3q+//np0Na8nQtVyxGvRNejpWcYmemEH4tHjuMzz88PmyKvr+v+O3orf58LUR6+K",
-	"9E7Kwu4j0FmFj2Zw0CNelqL6xjC9UGwxEcoS24QXjLP3vLS/UjSNJ1vu9sfsYMYrPhU13YIrRznPSylU",
-	"/epFeqZ+RjhlrgLJ2QlI+5yli4PsQPGpHXIE77uRxZbU0EEHr1W5RIqbcMM4uwWaq1huxO+5n8Lvc1Et",
-	"wxw4vGtb+virGOtKbJ6CmcKmrJ/CEF+27RyeT7i6FanTeIUHwMayFGwEj3WdAHy5/Qk819NpBym4wUf4",
-	"SNfA+O0OI88roxOHnyvxob4Zwbc5XhnLhm4Fw+3Fu/CXw2N2xYYcrkfGdAXXBKhV1xNRsVLaCyYNe3J+",
-	"3nVeOMiGm/1ClPK9qJbrtqigZzr2yH29/Sa9kOOxSfCsiYBF4qkbe0SCLSwjqydCVqwWH+pLlktVSiVy",
-	"5Cp8CBLt0Q+vjs6Rk6S2pIAB40n9t0qMDy4O/p+TIFxP8FtzAtP7SRcCJvvygxjN7QzXbZWZD/mtnYhw",
-	"T3dsmnvwxj+4/fa9Gv/E69EkzeZyqxQECiu5QulrpZwRQmVMKlMLDhPPxYeZGNWiuHkvKssJ81gXgOmj",
-	"uhEW8Gp8hKNvmuPPWomOeV4pmualFw2mlmVpVRVVmCxWFaRhj0+f9JmWHbDf3NT1vFLruCPIs3peKWZm",
-	"fKFEkbHFRI4mbMqXVou61Up00Zr9GZ5pP2r75ZdXL1BlkVNZJ0isFlPDZqJCduH4RMfoJbwkHrsQYz4v",
-	"64OLp6fZwZR/kFOrOp2f2n9Jhf86S3Lwn4QxfD0Ln+IjHcRO325P4TRyx47Qt2FTmjRd6bkqTN5/h7ba",
-	"lDclV/+Bl2V1ZvQF7o29exmw0ZGc8pKp+XQoqo6tovu3rd4JS12dB34e7c9TvGhKSOCwQN9KVyyH3cjt",
-	"LbuV74Xq2jTc0/SuPd28ae8E6FlrOahYp4rRt9tT0jU3d+uGrbm56xjTfrXDgPpOrF1obR/ImNJoEcE/",
-	"mayNKMddE7GP7DCTebV+IvOqa7sDD9tKL6+EmWllBFDkm0oPSzG1f460slai/ZPPZqVE0+xkhk/86z8M",
-	"3qV+/NK9F0ZsyRU25rKcV8GyYPlIFwLo29R8WAowwoy1SYGh2/VHBnXLjktNg54+iR/tsMjW/Xzl+YS1",
-	"te73jWc/wl7QBoFJNLpTelGK4lbQY7D3RSHtTvHyTaVnoqqlPakxL43IDmbRR5Ziai7LlIrGa7uZ9vVW",
-	"+dLzmsn6EpwNM6FnJYiCFmlkB3peW2Vuo+JFGuVrevxjhrSfENWo3lTCiOo9UFPGeGk0A3vJXidWCm5S",
-	"s/kYE/XfaYAwxeBO0MN/iFFtJ3E1qiWO8q5OW9ugHFjhM+Kzel6JGyPVSORAbXlQ9dynlbDTr8QFG+p6",
-	"wh7l3I4g8sOMaauE2LWNZWVq9si/0X4RPzBQ6EZgj6IB4KEL+P2Qj+7GVqmypp69F6JgRrMxrw7BslBg",
-	"gedK1zcc1yeK/PB4YDeD3CsHjS8PsoN4LvaxxrgH2QEuI9rDQALeSre71yY2PPa+5GFfR6oFkHVZvh4f",
-	"XPx9/Y9JaTj4+FuW0Jrriiv8jFV6kTE1L0sUmXBODMSl3S+ulmyqKwEKmH3KMhXHHFcIp+p0izlbR6Jm",
-	"zouprGtRBGvQ+cDavi2kXmGs0h5Jxd77gOpmchPodZH/hll5AMqvNbXIBrX7cEvSa1bp6aw+ttMyis/M",
-	"RNf9p0JWunnnfpmeFtnihnFjx1zC9XH3vHVUIM+B4pUGBazHMbUYgqfGQGTR4qIzTXKK2UyownKJ+RoD",
-	"1+vNQFdiYa8jUAH8OqKCH14dPQMqcBeS/JTpaUSXjV70U7glzSsni35mSXZgxO+9PD7ZgfGrXvfexg61",
-	"9x7NJvH7gX9bcpPrWkxn9b0ykpv+O+KUo7523XriQjXLvXPNcncT5L3lZ19JmZohuvqu4WPvmz94/vbl",
-	"1fXLFwfZwU+vX7z6/hX8+eLljy/xw7cvf7766eWLJP12e3KvFJNFzKFGE23EJTAly6zMjI8EGD7ACQIf",
-	"nfG6FtbqP/j//3519J/86I/To2fHNxdHv/15lp2df/fxv6UUF2JRq6TG1Wiiq5txpac9rwf9otY9nx/q",
-	"YpnQszPHA254vYkEryUqUf1p27LMm22YQ4nuo1p8qJOTnc+KLSf7vsu4/r7SU3aWsX89g/MVBUZO+vii",
-	"V3iMWydtc3slWeN847PLIks9OojGQpNXBAnpOfxkyzvcorXmrrwsZG2Vb23gdYzXGMwClfjUSharrvTa",
-	"qBaNNsf5G0Ur6glXLI+mlPd8t6PnVQE/FqKw2uqlnfxUm5p9+4T9u/wrGsnDkqu7pFXxcGS9Oucpr+5E",
-	"Qf5V8EufseGytvY8O3/6rZ3+Zo76aaS4hsxeVHy8WVK0jefC/opBYAhDX+xOzGpQsv4xL26tXrIkTwV7",
-	"9Ob50dnjw0t7RBOpbhkFAO3SwOqxirJdgP2i5nfoWvpieCjSwsrHm/jZx+4tfzWd6WprM9vuOCpktZhu",
-	"1J0ap/sRvLmv8Hdnp6d+aryq+HJrqm+RZqBKmuNvm5b+VhhwM7clZQWf918krI5e9nF1UbGZsZ1x0Vqh",
-	"m1f0yjVr7HBFQ5g9d9FCcKbeiA8jIQpR5BjHgA9DDGYqarg85w29vuPqj/Rc2f/XuuZlWlPCod+4QMsW",
-	"xJdmyFdbseB2/KjnvbwfylwZnC78mmN8awfbki1ae8VyODplJhXkrXzgo5rRyKu8rb+wWbdzG9zqK7LE",
-	"vWvNDoQLsXr0ZdlerHGBxNG8quziMaghFdNVISp0eXk1CClesVwW+eqWuFduy+5SXGBLgV6J93KNUnnq",
-	"lUo7R3TEYBAa5dxhTxXHRQx2IesQbQgE7qedhc1LH62qKz5aI33Q8bFiSr2eCXX15hUr9GjusiGab88O",
-	"Phzd6iP68B9Gq+O3fOGdadkBarTFtbMzW2e+ta0iPsxkJQz9ojnjn72rR9as0MIAd8JfNI7IquJHtX1j",
-	"p/dnFzWy5EORcIq/nM7qZcJbmOSYlXiv7/yOrK4vcyEi+5ahrhS71brYfXVmpGcbHe/v4KFud/t1K1CV",
-	"MTPRC8W0GqVXudDVHZjiu14H9IqQbx7X0HqrO46WHRbRT2OzU/fmReQvaqmmdc1Hk+3YlXvblf9tinOF",
-	"pLJNWWqXK17oBQ+EtfHgo6BbahillRzxkjy4GTlXGWax3IraMFknj3b7K702mARuqLlSkAJaiMIaUPYz",
-	"isfE/l0yNY7v91LfSVX0Pdp/t8+uOA3b+RomHU6Yq1qWgUPQOfpbPZ8DUa9fWZMdh+VOdYGcaePGRKG4",
-	"fl76laDcipMeg4IUyAiRxwJyt2jx6NHudXQg/5xKXYlUplgjLABZzFUlhQF33xmK6200DKsVdikZdmcj",
-	"SzCKwziXS0eKcclHgvE6ZJmiOQDhO1SeHr340drQPZWLvQV7eM0qwctyCVEdSdGcek0Qu00aGBXdVgFq",
-	"eNIT8mZegbhhHP3fzNS8qkWxQlD3c4O+UEclcKcs0g4bmTBxhjKeWESWQQTEpOx4RdaQcalb1xGiCCzE",
-	"c/ZdnaIJiblzpGp189aN+O/E9JsH94NeRGmvWBsBZROxqV7IChXj3+dijlFxPR1K1RGKcyP+KE1qdY5L",
-	"baVhpJhVlF/ckRjaSj62P4DsMNIzKPBbclP3YNPt7YbpN2exbv9fBymUkCXcaQSGy4INBRyEHpNG4g7C",
-	"zEfoaLF3C/IbLMUpSE1ZexSdSRxWMkfnj9mo8ZBkHYNmaUT1HoYk/oR/R+Iv3JQbN6uIViiOTxTE1UiU",
-	"uIJCmhGvii5ykuPxTySSUsRLZqs06Lt99INLFnVLePfz1Zt3P7y+PsgO3lxdP//hIDv45ed3v7x58/rt",
-	"dUc0LuRDR9E9zMK2R65VOuODHHncpHgkOs4q8Q/w4OQZW0yWDYdYydXdDbnFXMqmVFA74rxj7p/oFY4+",
-	"kMW6CaXdlHJDgYsI7nEqm8qYCIYfVbesMfvcPvTwfcKjvSPq8KO1AfXuUHr82/RdDLeP4w5cUu5FyFGq",
-	"FzqEDKZ8yca6uhV167qG1AVeVoIXy5uZvUQK/ZxqXMoRmmxIEskTfImZA53UDzqDrtA/R7lJDDIhGjPR",
-	"01kp6ibjCFcwObB7WyprHAyYVh2AS2dl1hyYuoRlTPzSRni32kSWqCezHPSbGydzjfg9Z4P56enjEZbn",
-	"sP/9P//XQOVCFc1noPSB8rZaRiwUGtQUlt9sMNq5tHKK+mhxrRl1um1kKew1qebKQAIakhFno4qbCSyj",
-	"QxfumHmkG8MRr3MZRWM/hKNoxiu79evMRAgiuiygGp09c2XN34a5iF/Zzfn28P6UXZrf9mdNP6y1Lm9G",
-	"vCyTS4M9H9sTZqW45aMlFvv98Oro6WEvC3DlJmw/xg5ERPbFFhZAP/7seYfj0dvbSVqX95JdkXSyBcfz",
-	"ClWkDzxF3wn2kcUMiBbh9yx1yKuspHEo0TXfaFn4Pd8t4aLBONPxsaenpxDwN2kn2Y689BNZzL1dYeeK",
-	"RPdAIewdq0Vxyc6sQfT07HzN2h21rr6R3gNuB61L97Y1O9mO/SWpMUF5MIe1hHEf9ljQCr5ag8wvYZcI",
-	"ck/+55S29hzX6KVtntllrMV6Hpprl8yS7XBes9wakVLdYr79WCpexlogfYs22bb64PdSlEVU4bJFQNnq",
-	"i5gys6i0/a9V/rirnqfS/MNU+DRl9b2DqpYMRKH4wO1CrFmFm5xnLCfT0/5pV2H/X1kTET7Q+qbU6jZP",
-	"3uOxXePqiP/27vXPbKat4KyQPQzFrVSGtNgTa7PZl59ACRn8NeP1JLcqX071K+kBo5z+1S2zloJQIywI",
-	"1vPaqtoUqrXm4GbegcvJcB/DYCnq+16WAnNa03MhI1uPQekYS3sAkDblFLpKzLQVW2QCtaSL1XtvOsMz",
-	"aBk7Mz3vpTChM/R+30m1904KrnWjh/zf3QJEcjz2jvZNldlYmE0/0kgC3an2UOlIpcSl4O+FAZ8yZKZZ",
-	"KooKx1c9/DDEXPH3XMJe3VRrvRmRHyW/5yBVKZUwNxAgWxcWV9rePqjOMjtqwTiSldT13sdqKi+fHNJw",
-	"t49CGv4KZk7CGj2vRiKUmn7MDnRZ3EDt46qiZ/w7MuJtlLLe73B1VViRkw4QYnRIUviFJp6xMWSj9AwI",
-	"zdLF9UiL4NvrN1F4z01dzdWI05kngl2b9ijJ0e2vbu5EIs3sZ7u+UhpRwBX87jD5ezywmy0dGfSrBsJC",
-	"twFZh2AYwtXcn5lNE9neDKAf9uG97+BRx3vbWv2WSmPRDvo4Is5cgbA/0ejqNGVFzM5XJFPWkn6Oilep",
-	"sJv7tlh/kzm2GVhrS1Jn0tzuFNGlSaoh6darEa/U1lmHKR0DuBBUjBpZCANONKt2zJUcS1Ew2EPn82dX",
-	"aEZMxXQImW1zqqFDyJSkw7CtmeygeOxPr1grAyNOdMnmlq24vJklG3EFWawCN0EUSQbrcy1P70FMPvR0",
-	"usXYrw3JlfkSiyeuRKGffOh1tJ1CImQWNcRyKJl40lEwscrROrwxazwSKz6EFZaVvLwVn4odTDvx3i6T",
-	"kB50CV6U1fqJC8SZkZjByA3DFw1FwVx+UK3LAjUEqNObl7VTY8YVRJ/wlwPFGQEpuO/JlDxmmJhodV0D",
-	"NRn2AA1S3XpG0GlIXHnq+akn9ayXwtcTHzwJNDKr9EgYE2g1nC67gjlnmJIOJqUzcC9gQ+DvXhMbuwN2",
-	"DgFPaQ2hgY7GpBNAoQ7zR9r+oNw28KJJk7mjXOiq8FnVGOa+YFwxpDznDcjvpCryS6iiwaprZOMYQroT",
-	"s/qYfU/Ki310oHKPLFVzc5djrhG+s/3VlC/ZxFIXFEwDdeTR7K3JjlmB9q/wW/IeoNcmzwYqxy8k+Bkg",
-	"q8T+0fbGgccB6Bfitvafel7P5vWNFWpUJEGszE5kXoGH8GaKY0Dpww1kghryWZQ3c2NlzlzZt1nCBrwD",
-	"VFYNy6W54WapRjAbrqzeUNzEYx6zJh0PQMXVQwzpJ+NIb79/zh4/fvzsEjdNYki0EiMhZ3UMRdaTpW7t",
-	"gwVD1qoCUDJugIWq1BXpM37FF+nxkHs1ckEBX81ya0uL//bu9c+xDAEu0IiEtHPMl0Dx0URjb+/Giday",
-	"Lvs64Te/bDtRklm96vc5epxc0UeE7rZ5vK70tisKVI9j42N7Hy9ysN+SKfu8FhM9N+IIJc8RL7Xyr92Q",
-	"0g+iD+v0t3QIw4z6+89RxjYK2Z4SBJera2v71VNbYLoFOK7ivkrT4JVdpWkd5WWdU+tMgXIFNfkFkzWb",
-	"8gLAYrx3A/KgDHCGY5ZTHAyfRZ2maDgV7DOKvsCnAP3IlW0qsciYrgZqwUnloMTKKDnnwiX3AmYV1HI2",
-	"UGJCZgfNBvKwaMxNKR20px1+tcmScdR3YALuTccsn/LS6swwPaWdqKMr5YWllQ3LmbC6jn6PewEawg28",
-	"M79gOf6BXBXA0QbKMqzjyDsO8lkWGbH+uhTM+Q2A7blneXULryTtyYqfoCKg/7vii/yY5Wpe5hfsl389",
-	"PT09xXqygZJ2TJ/hJHF2kUzCOWove+z4S8Erg1G0Z8+ePYP1mVpXlofYaRPmHBuKpSYxWTmzkg/Ut0+O",
-	"hrJm41LzGtFGx1AtjkXeZ6enmZ1fIW9lDYu0/Ezp+mas56ogmCFM0yV4nCZH+8YcD1Tu/Akuxwe20+k0",
-	"SNITEjiycAEFu+/GlQIgqaMhE2jZqhW6LEVxM+SjO5zNQEW3xGtfC25QTTC1JX2jm+TrKSmkDyJ5oB4I",
-	"NOD+tEeMfDpOR8P8kbD1LlvW71XkVolTncL0112Njnw1VYgPncAeeGW89UDAzFu5F/smr0Q7HVes+Kt6",
-	"b960niBiDebaO/MuZkMB9Saxt4GzblxtX0d42wsHJ9tyxGE2xDqQsh8EL9H87grSOoLXKXLrH5v9QVo6",
-	"TxRNTbi5mSZxp0M0hoxb4DJEnphQTbCZDhY5HZApualvus/Gc56MkWcmpN5JNSrnRccJdVJ/f92AdiVS",
-	"o5IJAcMOZG5ICMAvmwkBuiwIxfOyC5Vs13ynLd3SbQqJPah+u7JABc0VR4e3hqh+6goBX7FKL8itEoqr",
-	"HDh0DCUO+bklFJIdr3Ns3ENhmx31hkZNx3n0QrEh1PtIxUsqj25kgHqTIiQAev3OALwGm4qKnEczXk96",
-	"FzdFUewENfYPRkxFzQtebwTm/Mk99xFEm9j8PJz1W/uoJUeuZN3lTEH2QQoTaoIQQgMPWaNQMeIWSUaB",
-	"xTlQmOOZhRLvoSnF3IiiXaW1U3VWr6S+iVR3lvT6eFa3jOtEP+jPwa61Lp/zskxRS2TK3o8w7+P+JwJx",
-	"/v/7SHZshn1ApgKp0oTikil/Po3NXIknhbIof09iWu4uiGqxjxRTBNAR022D98LaWHVR05dwB6C0YrXs",
-	"HzC4LddZlwoDZYRz73a28+LIyawsp6jV1vkviMK+mrCyddJL7xftHJHqDP9E+g7k74W98YpJF9P66nNh",
-	"om1vJ8Ss7Px/zbSW/sE4UACgAZKpvXBPeYtryctyeTNXZj7DANo6dFH7A/QTRcFGQGxIn21HJkl0kiGd",
-	"pE/6SP/XJDJM1iaRdKRY9BdyyNUwaWKjDy9KdkgnOvgkgzjlIX1cW2YtuHX91oMz30cq8wq3/2ozmhsn",
-	"vGoNb6+nbZmE08b1oQSSMG560tvYPfu2a/5pG/zTNvinbfAZbYM1LGKnuNzW3izX+kd9UnTOD7txPV1e",
-	"7r4OP48H3/NKbhv5awOq943+bfB6hW3e7jz75edcxgXqITthD46vLf1RbbI6O03Bl35xUijmyhvSorbM",
-	"PYhSPaQvFydTzVymkzzum623bvkaLn9fWlODh7cvkN3zNVdml3K1/lltidKk7SmsJ7mQblyJqUaLvJ9q",
-	"3LUxb4muXbBnbqBNHjdGmpoTmixW4i5NLabJyGN8MtG7Qj+MOFdO6VqORMd7wrZtAUzJxpUQUUi/CQvO",
-	"uInw6zAjqRCzesLOvj1m+Z8fqTUkMD+nwNkNRTAGDImHRDrIoYTE3AVg7FXWQKMMh22wMKNvj8ydnB3p",
-	"GS73iIrlcLG4K5UcvZtPUxkpXdb9D3rBplwtmVTvqbdxyDGmpAf72r466TyFJf+Bj2oMldtdNzggxv8J",
-	"+KTmd8JcRFkC3z5hQ4xXKEgqzJgcMyWgickxW/GrxOUiGzwpie3+Gc5uNRQ1n2JHFNy7FNt4U/IUPOln",
-	"Mpu2rP/fHzaZyxiijdgZpiyACAQleTdMMHtQbyO43n0e2JYowttgXHeCVke74ndqQx1JvCVWRK9uCygF",
-	"ieJg+UfIz9jihHfZy0/YnAi+G9ax1Ybch/NrZYO/WueXXck7/l7cl2b0E6/uCr2IEo3POnWkFBb86jbR",
-	"l82mxACz/awvEqauZhOuRLEBJNQBnrMFxNupYwfmv4GeLQpZk95VwAz+sity6NpGDK2jdHudPL5KTnm1",
-	"pHapzydajrY9yqazqa1YOXOZaNSybSLPMbUEvK98re5skfTCd4FSePv9c/bsydO/+AIY3/bzOk4CBddA",
-	"TllwN7LIm53F2UgXImotV0rIrh/rKhG7HNXzVE3v2j4Q2AUSSypuQqZoRjVANVvoOSTe9mXOPaKDtKHP",
-	"XYCwA4K5gawAV5J6o/Ka1ZoVGtnYAtONIJx0zH4GjXoj/gJGPIT9xw2AL5iuffMQuSFJNGvk8TYLmwiU",
-	"Bl4edfjy97bDoRh4uagqXXXOBpI6sQYF0UDyjAkAhHRkBjmdMVJHT/9HhBmSmFXpWoz04DvYjuRj1NA7",
-	"vRZAmLwZz0sszdmJPg3jZakXvVPnZqRq96vnB8U8gSkN00dQWp/w6zvaoy0izdqUuI3dOWfIbW/WsUya",
-	"R+vJ1pTwW8dc++XpfRp+W2s+Hq25356TfCFUnq6971yzNfdgxF22f1tIzF9CykFIzw28vEPJ4OUcNN88",
-	"7pOcjl/fI642bpx7YZQsQYQSA0/s8+jSM/DHhuPLP0QvrmEnPldjqaSZWP0JS94MHTjv3VtuL/1hYzZB",
-	"T7cuZ6p7bAfd9m0Y213uZmnvh+vrN64wJN0lJl3Tdk2aCJMKi0TTTt4kKF0+r9SFr/m6IDl1gfCh9qXw",
-	"l8h7NPkksD6YY4TW55G+CT4puoFr9LnnScyqa6ycGZa0YIhuU+f2zKlfw2W0iSulGjc0PpRd8KiPeoHE",
-	"OJRFAa1D4hKM0D4k/hS76zc+4eau8YG7T42H2gUeQITxB657T+NDJ4Ljz4Sqq2XjEwdB3fgwaEmNTz12",
-	"erLcpDGOL8WOP41iOa031BNdwEck/6Njj4thoiyXm6koJHfpMRNtwDabG1G0EOb9LfWfh3+m5Q6c5U3r",
-	"y+hsIl4XfepSARrbF5XgBE7n/xHGw3+DG9mfUoT7HY7NGpJ+YGX3bBEPAp3ob0oN5OqPNoYNb5x3/AWQ",
-	"Iq9GE+mxxt1pj0ousWgpnGvAtIMfRnPwuxk+AgqO/p2oUApvjj4M1yj6cEVpjmi9qW6iTdVQNS1h8Vrg",
-	"g/AEOMwVL29AVcdbHh9vrSs7VTi4VODhDYywG/hn2GKZMllc8ObstLfm3wyKrfQC6o/h6fsir+vvcxV7",
-	"avrGgL3zZkUv6a+N7BYm861rdsFZ3bZXTK2tuUuI27LOmOCjiW9jdd+en1YLmTYsyl1UZV+j9nHJgCY7",
-	"jivKXyKZvcIQ09mXVEhpmcI3pm2vgAn95LDn0G1v1goJp9SBt6g0dqLCYr8Fqweo0C8HD2nh/ITc3KFX",
-	"BsxVB7ovLKMQBZ4j0Cws57vDS8axVNaqdlbb44aVWt0OFBqPGBYsZBEQJDBTW4nQYk4WUaQLqCSFmhT1",
-	"fCCH+W744vtrOuZFyifNz0OiftpbejdASyerUAONT5uDVmY+3ehBbrIOyJ73xOleAeR2fl8tp7Zq2nbZ",
-	"akBhb8msmqsOML6vo3Gbb3/ySQf8z/ZvX237t1bPnE8iA+rX82nv+Gc7unQGJViCoo1yf4+N6ZwwYIpP",
-	"LU/7GHomfdKJOhvuk17yz3Z8/2zH9xW34+u4wF2qUYOVNm9QS7vMVvThJEtvKnLNi93SNFs6Qdq+AB8L",
-	"ufq3NPirNeBD2H7nVr4Xig356O4SDJCZ0LNSdCThJhsov3YBTLtv3CGIbXDFwqvSy/WvWU19KaKmxn2b",
-	"CaKHqtl6ux9Lw9u3wtL+zeNdAhsv9ejOt1HjNR9yI9ij12+g41P3rr2pICW2tXOXKLQAPcQXtG7eTr8v",
-	"oa/0yrK7N3tH2sIRjBhplfIlPT5tm9s+nvuYSi3W9f9fnasuS0umu012XOlputji2vd6a2Cs32ph1oPX",
-	"nm1kq37Q39auJ10e0lnP67NlPf7Lon/y2z2gzFwwD1S1i6wJdaBry0fegqt+ZVfWw5L81EATCTZkq0Xa",
-	"vVWNAt247dxy9/s8/l+5M4LpQ9nQetL0jcL2USSBrrwW6RBg103G9z2M4Gxk1Diq5+zmRlQ3URuYfjLI",
-	"F2Vt7gqhZ0IB+EKU9QYeRmhyiUps6GzZIxa80mTGEXtEyK11NdCSwuYGlXF9ZfhG1BA4vXRabIzQtWpB",
-	"bpc0i8zni8e56kik7UCp6tzPjrajoceUayUBTuQKEsSwI2hs2ElDbT7hJwAISb/f1JkqFeR6N9LJDnWs",
-	"FO9FeYk+8YkuC0OmvjCOxKVrNHXaaA5MxULo1qOYabqX8rsQb/ikpqN8Xuubaq66C7vJ8HBhAkltVCdc",
-	"FaJget4RINln+YZUI14p3olqfkX4lloJyj7F/EGrxNbgZ3mW7nfSxxlJO+98kd3KCnaNpTsGZOn7zDi9",
-	"BUjC6SyX7LTvpUs1o0l0FO1s2TnlUsW4x/fjM8B4fRUVjzQn0Kh5cRsDP0Lf19nhfQrRdmx0W2dMOkvo",
-	"ZfD4rxzTPThRQmzfwbHs0EEmeEfIXZJqLNrsDUrpRq3hg0j0bGLl8jXkbIsCtqs8cln3n6dj6P1GLFpM",
-	"Yud+v9vgr68saZWYuspg080/WrQF615zcP9O+5KITgQxLI1lQZeBJ9YLzSb8vUDYJDISQ76ZVJGSZv+U",
-	"hYA2Cuuk4n3UJDkB+9WWItECdinU3ptSsBvj3v0OfOzelw6Fkvqaenp1TU0DvU4qIdIdTQMOu9MxSZfD",
-	"v2SBPJbLGkoydHUj1Wxe79YBNYI8WoNERrJWmtU2a+0+/d80Mj1/unr180F28O6Xv1797eXP1+kp0LV8",
-	"rlUtPtQdd18abArjWmmF+ulmy/4LZupqPqohCVXp2ldMYhGzpKqYdh0zu1LRKweKlprHgA85pbZQw5S4",
-	"JU4O8O9eF+rs4r+5jU5ohIv9QnRZIAbcZeiR4/wTCuH04ZlH7547M2BVO78NqRqbVXl42HQ27KWcAe8q",
-	"gEoj7GYgyjH2F0Ho/VcuPceIui57dvdItdxe19FxIkcTLFQngLxw6ewd7JesEL+/xxZFzW0S+jEs+XRH",
-	"j9EW1gu1x+m+txTMJ+QrBzGgoVMTgXYP+ejuFszcNKfdIiOh2XanV912n/Y574TryxOR3IwvlAff7BHj",
-	"teSXbgj0q3013nLqiAR7hl5yqGmFXEP7gstWAkjT5Nku6uxh7dZKMFpvgDlsdHHqBxK2pbliH193+VaC",
-	"3M2zaFuAPZHC1lLAa2f6ztUImp1gL7ZmVx9Zm4h1alUuu8F1unhbx0COoV1C5R0IWKrCQ2GL7bVGI2Gg",
-	"sxWkOts/qOoQy/K8FM6JmrKBooRFSPrCnhaWiT87RPHRD//Nt9BaXY53A1DmZYzZsQNnijt43TfX25yy",
-	"0KI1x/infGl5/m3fYrX7AJhr35HYUg7h/IS8XwGWSzHA9iVvSqdIlidEZZSFEAvxJtlHkqN1qCsk1ZR0",
-	"nm01mX2Dv262zpvKXuh2kUrFglan9mysnjzjEkuIPVacKuiGQkOUfMRnVuu7MVKNRM60gvpxLAaPXdGg",
-	"TGYMHvPel4FyrZRq7YeE99o7+eT8MKXTWek5lmV5U08qPb/tWEfc6UeJhWiHX50ctm9ipdZ3omC8RltB",
-	"+NaPsbMImzgpkfl2kD7wN1AT6vA0tMKrsBejHztpbF9H+g3MQSvyg0YquJlQ7TurxEhX4IaM5tVY4uoE",
-	"d5ajI12W4CNKcKS3emHijkko0sFWgE5Eu3Eq8cHy+QRKBS9Lg+fJAeu1FvYDMBisahr6eP2sGS95Nd15",
-	"Ao6j9DmoGGVKj6nYvhXgs5QOJgSf8apeOTdkiL5xGOlEu58Z+PnWNml83bgrlV7EAFQNd6kTA4UWhnps",
-	"cLrinIw90Trq7fS0ia7qMS/LDQfu73Pr0GHur0EyQgG++qSj7+X2uBrVEhNsyPPRrvRoXPNslYetkljw",
-	"34b98DehcQkTp9tDCNyLn63lRPh6/W3NhbybT6c81aWpZYNuKNMioDoIet2MS3k76ShOgIiXyewW4NUy",
-	"eipAzYpNeRCKZ6d9Ay0RF0rzaRqP1zgGqBm9UZlB+UitRhvhG/EGHSXv+eJV9br3HrdV5Z4/XGkgFnYt",
-	"rDM+we30t3XUFnDWVzNDUJ5BZkWt2VBcsLyU70WO6pHr68gpZX4qMpY7puKfaSg8ABdV60oUPo4dljpQ",
-	"gN/o1Ihmjz87bsSzku7Ea27uEvFsV3ybTJmguulk/NWFG/WUcHKagUer+zNdQbPDBQTkX/7HUe8Q5C7F",
-	"PA1f1SeEFft7BfogrPy8b7AU77+/1/jojl3TZBOIAI07in627LVQ9Z3YxgbpbRfntHS+U5BzLQVdNTBa",
-	"+5Ydf3IkEnqf9g1D7nhmOHTXVt6HEgKs56vVPOzsdwrzrWWtW1Bb2mO3I8GkYnZw/Tt7wmfsl+vnGZvK",
-	"UaUp1Ttj+X/mmGLVYumxGbEqglwefAuecWtm30zl72K4sg4GEP5id4un/00u+TBV8L+VCKrEe33XYQX+",
-	"HLs1oHxD6+ITTDmXZbfWioCH7k1A4JgrggJ3rsXto6Nu7Evyplr62on3NwmqDwl2HPNK2HxjSc0DHwAO",
-	"17l798Lu4Zp/vfzedQ3Ylt3fzqfpPPJr8aEOELPdMPzJKM+M/z4X1MVu3LNXguLTndOaTLCseyTDKWwk",
-	"Hhaf3NF5lWD70HGkB4tzJRv7Ztzbp49RjegWXKOXq8puV9pJlWjk4zxQYSpZ2Nmuw9iJR27BcJKD3gtr",
-	"sZT09XKWebVTwlgvqnnpa1oSvc5F53w2JGpBkNFlafGyZMN5HdL604laqQT/3olXQEOJpH/7ecZKvRAV",
-	"G3EDOILUQSapiG4VaF9F4UyWy4YUGuo7WfM7AZ5ADJEpvYj3YTg3y6i0OCTz2XmJamr3zVu66d34j1D1",
-	"3dKZ+YwPZSmTxqvLRpKGgcO5gvYVhV4N+1RYWbwdvjC6fLpxIqTHyxjOZVmDryuDchCXqNWhCFlCXg+v",
-	"7uKE8pb6zcp6TSHaql8pevn6Kx33MYDVrswva55B6n796pS1+7B5+oslJ/37i+8NDQn8OnaSG2llpGmo",
-	"urSVzWnS8La1k7wPORNO7isVNqDPjOaVrJfv7JooMC94JaoUewVXuZ3v3xzMaqigIkR0yOT85e2Px+4u",
-	"gEcD3+jHn9T17ODjRwhujPXqSOH1KFTYUNQLIRRZSJi8oCH5GQsHL+CKCzHDxNOxEMWQj+7c84tK1oJB",
-	"1gP+4BsDSHMZIMHUZqAQTMowo9HLjjF6gn9gleCjiTD+50x84KO6XAIcGuYRhMHR+e5iMgHezjiMNVkN",
-	"lC95RPS1Qi+Uw44ay9Ih8bvq6YEaqGvLqAs9Ag3aJROPtKorPqJ8B2LjdhjoRgRIHCB9b4USFQdE/0pP",
-	"mayP2atCqFqOpRWNZj6aMG4YnCUgzbBqXgozUA6vQBh5q2AeR+xf/uV7XU3/5V9Iomb4s8MLaENlCSA3",
-	"it+JGyuA84z9cv390XfHzHIoDJc7l5F99Jfr5xhlih1HmPT1n/kxe60EvHWgGOFZzyAdEyr7g7H0nTWW",
-	"qMqsEPamVg7W7/E5fIfg/b5cmEPY5BagPy7ZUNcT+MiIupbq1hwe2wGvGGQ5u6JFK8qx0daEG1bMZyWA",
-	"7Tp8/ozVFZelpUliVlIBIChugOVdM26vJzPzqtK3vBbGijv7ZpiHHbIQYgZNyrGplDTsyekpy1cgf/NL",
-	"SON2U1uIsjzCJ0D1WlRa3cKvz89TWP645UDjdlQH6W+PDtsC5MfsF5TCoYOEKhhJZvb7HDoB8IpPRe36",
-	"iAER0avMMXuF8hS/g/vCNDKI+tsntL9+XUwWyDlmvJ444n5y+oRSo9mdVPYWWNoD1H/jqO/xIbwfdtw+",
-	"THsN5XxGvhcZ4iEWHlCaocqqighjOf/by2t28v7sBLBX7eJ/pnQmaexEfV9ve0XH9vJQo11pGEH7wvvt",
-	"aTQ4jh3GN+IdLtkv//r999+/8M8SB4BnaXXfIwK0X9+TQ39l4iYfxoVmCUI6H+lC5MfsJbAtam/vELia",
-	"+O9ZBCr1DSzPnqhzhU6t4WF/8/ero//kR3+cHj07vjn67c+z7Oz8u485zRJamLspPj28AMYIAQ4iF8rI",
-	"9PgPlyy38iuPd2yuSmFM1OLCoVTaFfnDNuGs/4J7EfWyw4dQ3/CPfXfoNuD89Ix6rv9IAVK6N7R5Ecwi",
-	"cf0PdrzQFMVYTkglEN6OOD89tbsGMggr0B22X4a/xLpX97Mnp89onleQ5eqmeX5qqQn+gh1kKCRJxloW",
-	"Y2cKjjgA8Z8bUeUM0czRtor/DUXK+SXLPxx5CPQj+HFuJ2tZOm611eTtWphVe1A75uYOCsKO2a8uiaC0",
-	"dKPntZEF5jHBrL4xzHsWmUedEQWEr8cOLFTp2g4Je4kB6FKOhDIiqHkHVzMrUNmP+AU7Pz49yA7mVUm6",
-	"gbk4OVksFsccHjvW1e0JvcOc/Pjq+cuf3708sr8JEY6gMkTITxcHp8dn+JieCcVn8uDi4PHx6fFjamYP",
-	"6s7JBNIo/7B/34oUlrBivJQc+Et+Ys2zP3IA7jl7AmqPKAA4Hw8OZSKamX6LXxUHF/bdlLAJ2FEzbZdj",
-	"Rzs/PW31n+IzFC5Sq5N/kKGJSucmlZRGAN2qjcnIpDnGoNKYE5JM6lV+bie+T0ukJx5c/P23yP138MpQ",
-	"+w9tidtu1Hvx39kj2LBDyO69NeBf8I02Vyj04OJAaYUuCdzezqNAHbPWc2BSK0hKWx/Ij/K9UJiI9V/8",
-	"SHY4CuylaToP400FPg0xN+h4Fh8czhscxneHkK4JIRBS3uD0RtryIkptQRbceWiX4E0BpWygXG9Yyzc5",
-	"im8lKqci6AVVjq0c8k+0jo1nbFdxMiu5bJ1u29T6mIZYgVHu/zjfCh73NjU7nCRxv2NHuB13q/+9eU52",
-	"x78Z8HHs7e64cdKbHhlEe9v22OjiBgyATziAJZ+W93oA/8O+cKsDcFPYirw/w07/j6ufftxhpyvBi+Ua",
-	"WW51nVhuZK5ewWBvIMzXdg0awU7Q+s5YBRnUOmvdI47JXJkgdJ6ePmZ53GoIVMGByt+KuloeXVnTNG8E",
-	"5F15srUBTa1nM/q7IdSskrXgy26hluZ4dkflZ5VrI67un1Cec+X9HHIk0LFOFrHZRcK9PzsBxfmEPPbm",
-	"5M8QN/t4EgOQJanp2tkIZHBwE2zJ9a/MM4j4o5spKNWPfnh1dP5t4spbaUcQX+bKXAEkEZRAkQXeiQ8W",
-	"HkGwKnPwMdv4JI3kGuxtfP6vCBzV40m4CH0efCHHYwNoZvsjYGlqXS1TFHwFjljnmZ3gg/dC0MG9+vff",
-	"PqblPA2HlRC+Q0VE3vRAF30jYNXHbcmDMBkAnbl5OchXeTTCrHpDFlPntXjuOGoAnrR2sctKjhOWO8vP",
-	"gPXCdw2GyEtrFUNV2dkhFMlbhm8GCm+Sy5T25WkqY0ZbCxfaXeiF88EqhDfQ41qoY3bFcl+ckaOb6hSq",
-	"YYzDorYztwx6zGUJbrsJNwMFfFsUl3YMSCLjAG1W2xWAtABHXs5HNaR8YxkmeEaGYiJVwTirBAgC160V",
-	"NLyByv2p3viCRtr9m2im4Cdd8yhWmeTMTPQioGcQWGxadKRLDPd4C9MDJu6kB09AgS2NVgCfsOdredXM",
-	"sIcaSu+8dyTdED4ezXD9/aQ7FgK+J3/6Fliy+LjBBqbmPQYVgmNwluarLdPypPb4IsAA7+1cA7Ry2l5y",
-	"c30IrspZDHxM5xRF2jsOCpAAt+ajbuExI+065JMIJxyikbuPBCjrdRICoi4pduUwyqN2QxU1+9HGdy2x",
-	"Wid5+jM20QugN11SkyBpmCzEdKZrwIvB4n1sofvIx7qwkFZSXArSQ24tf9SKECBQB4YUpMOo2v8R4rha",
-	"3owK0khUNZcqeo9QhWH4vP2lR3Wxgw+UX9hQoJ8hb+Gu5x2vskIAwyaoYUPo5RnLQ9+6PIvoyNfiDBT6",
-	"o8Pews/SzezyFNONSKBxL0Gt/asulvd2Ja/CSA4c+2MzcFxXc/HxC2AKvrkxZsvslUO840sMxwwFlGlB",
-	"kfNO/IIgQz9uvPRID3u68M95WVolawp9KGtRLmNMXwx0B0B/CjoT+hMoXBAho+wDtKR8ozAzo/iQrBm/",
-	"5VIN1KMXPx6dH2KoFnr+WG1HKzaaiBHZ2jU3dxh2inALnXLtccR9mMEHsOHuZRgfgzcNVLOrEJPjdkkz",
-	"aFPG5aTZN035nWhAb0WAs/7SW1sMsruLxv0fqDYDwBA1+C1bNz3c8qwNeYsAIkbU+JN2Y077A8VcJchA",
-	"QVUcPNlofZnmHjjqvjkHjvKZuAaNnjTU3KZfxtTtgE1WKJy6HO6VnzyvNIU1gzCyqhjfEzeh7Lw9cZO/",
-	"BtbhVgEAQRcASWE3N6fUxTxDXwjQ9DEDS9/yia5bwpBzXDLu7+BApS5hQwgjSm3S8UUbseer0Gqz8oUK",
-	"0MyjQwKb3jPJ/00CdmjUnwSo41PIfSxLcUTx9ZM/qc5znVn0qzeIoI7C18NzdOWUYlxbBRddbE8OyWJK",
-	"Nn5OG01Rh4c9HnDcRyJ9xDjbhzGb7PZ4/ErFqEd0Tz/UbuYTLj42njArp/PgXwOeJSQbQXYYPJ7Z6baz",
-	"gggTSVfMJ5qh1x8y3gCKEZOKMKWtO2gM89kjEdAIHQSA+7FnAvhRGpcFCePB8WsEsOrnZsfjpzN0nsCT",
-	"P0MDr4/biyxyTDuJ5aokWjpBnIkEgZZlIxOpnkh1J9XtBcOcpEpMfYsl911GDjz7BKawubQlynk6Zrlr",
-	"9JwPFGlyppFbBYlVd2JJyLX2rzhNUy8UTQ611KXD4ES1BZOELKNCagBaxQzWmeXtxwMFHGylyb3VJkuj",
-	"Hcp8Gzui0mAeWP6cEqJYN/+Tb9OxDxFKb8cilwcWoL5PSlcUH7frAe3Pl4WMUJCi6+XDT/0kZjLgFBpE",
-	"pbu0ztVYKmkmomAV9qc25Dphue84ZynKuzegXUKHVyV0BkbHKNF3JXjBh6VAY/HZ4TF7Q8qJbxgKzz2C",
-	"pOehKNENgxp9ydUhep7Aye5TpH3yHeFXIhzgN8aHT0DQP01qirgj73xgpUVtT1b36gU2i9gzKeAowXqM",
-	"eS2d7iZhmxSRwCgcVXQwCmewQtQJmV8UlwRmdJ6Wh537eI9BAgcEn761vovGQ+hEu5/N7vG43WRdlsi6",
-	"DeILMidzcLfylZpfH8dSkHiAUHZ6JgbKpZ5mTJRGsCenj1k+1tVQFoWwfACDXZh2bZzuOK6EKJdt3Ncu",
-	"jFdfL3gxUKXg7wFYciKm3h50pLyScMGwjyXLXeUcuHgavph6XilrJOD36AO2/IN8QtYE9eB+FGQBVnJ2",
-	"ehgVegDHISbmGCeGFMkIGpbUUOX08Ji9wxQ2ljtQ/5wt+J0wA0VA9NRE3Pj+w52SOb5s9y+ZG/0KHlgy",
-	"97vjDymZ0RT5hCu/TjLHDh1qJbu9PtziEUkPjjXO8QZPLANrul2/MYk2EmA8YT9sPWYuqTNzafMVV4We",
-	"Rr5ajp5apsfeX0oGVs4eQQnf49PTjDUbfYLjx45IPx6WenSHeOtLqLux7CVzraM+zGS1DGVytGHsVljF",
-	"eKCUWLjMKHQP+QqOWkNDDGv6Z4lOZHTrKaIfX1A9HkM5Kk0y8m1csPPTJ8cDdRV8tghk5thT02trh/Xs",
-	"xo3fycYwEQA2gLyYhByVdHjBLuzd4dXo/fqR2MKeuEDc1jfBCWgyBW6T9xI2++ASgCjWfFkyAj6R1Osi",
-	"MiH6fwC+QosI5Hwf0aY0k4ndaGvT2KbYEbWUCPNrp7aY6FI0AKMhQ9InP8RMAgvFrWXKKw5FkTN+69SN",
-	"v2CmjmuAMp8Cp4B2fI6eSXhydgtVJOPxMQM/HTk70J0ux+MAcQIDpG6FXULwopmt0+R6Z709x7LaLyOZ",
-	"rd2FFuqb12a20YkTcTyE7rxotqHyWuq00Y133w7GRJ5bx92xPzH7Ecq+sB0HCaWsWK96zF7y0QSjjNg2",
-	"J7RnkFgZ5jwV9rIuZ3GzHTDXnfE8ElQgMVB4R2FAgn4GB/mdVIWThxc0H4Z5IAoSEOGSownOFUM1lGbl",
-	"CkJhohhohdpiO1we8AJyd/fzCNyYCt85TemY/citqKcJ8MrzJKlqzWR9gfQjQy8GV1tpMvfVQKG0zKiE",
-	"viIIxmHJ1V1UpxewLRx0ydLQCoOszl1Pk0ddrSsGal3viiw2ag6h61ql/8B8Q4R9tQqVntftRklWkMXn",
-	"68pbWOSh+sY0HJCgvDTekrE80SEB2m3QssDsUrqa8lL+AfNF0GJO8T70U6IfEzZnoPJG26bMG5Hwqoov",
-	"cigRxypUXKI07B++D37ocmQ3esjBm8SKSs8wfO8kD+IoXzAjhHc1uUHAwIvVJA4aIAqrMBq17lmCEhB2",
-	"3LtBAbMd8yKydsEntEUIFw7RBoBHZ0BjubewrRX83qq0oKXaa1rIGrXGitq2uwN052ltyWeHoYRYgUgz",
-	"PmGJaoTRJ1zdUd6D+3VuuJI1HBdstackSOCKTvPYXuscm+36lhjc3OW+LNi5qpsdwGB+35LHze/LjC9L",
-	"zYuBQuQI9BtZ0xxyXiu9YHyq0UoPb3Lpwr7diL3Oxt9i33gLeOG750fn54cX7A9RaYjZICwzkp0DYkbF",
-	"TtxycDGoOTo9IKzDCGE/9CT7nqrxa+0gGeDwMZUF83hBZySdGafyxJre1y1tHYvfvaM0chBABQJxrFrr",
-	"ZIIGeOu/R1myHw0dXn4F4zy00R4N/VYYqzt0Ze6G7CpoyUxiiDppeT0SATRgi/askbwC+Ad3eEBwuoQL",
-	"Ye7ZB7+5jqRZbtBsc2LACoWv7BWnVC7LYpDnMER3ga3kZkTGPPQ9tkxsJGY1Ej6Ih9y/dqAMqNqVACQT",
-	"Skiv283ipTFzQbAl2PqD5dDyzNv2T08z9pSa6gmJvdMou+zQhVwhr8yqa4GT1Ro+CP2Yc1D13VvPT0/9",
-	"r0OXf2VqwYvL0D0dZALH6ioEmiDgBx9UG4qBsloMhYiPGZbOFXIEUYIIxOKRXxiCBuB8sjAYfoyjIRbB",
-	"k/NzK1vg9LDJOOlxA3WWWfbupg7ODq1uRUV90e3tk2qOObEN+B8UoRwYJm5VzLGboY+alZAsc+F0BCtl",
-	"oVSBlxnVOQCgiKNtb7RlRE9IcwGQJuZukPDDQPnKqEFIrKgfs6u6ruTQq6XDZajxKKVVuAAAA+aaEeMd",
-	"LqGlz0BZOfPYvtzKmwysvVP65/nTQ7+rbu1NqBfqxgKi89IBlsnabwyor067ApMR1Rf7oxuNUPQXzDLH",
-	"nKQ/fGX+X6uF5IykIvicC+1TRjqMTVeX9c+CrP8LCrK2L8e6l+jPeiMyiIqmGZkhJVfO8PHKJ7bF90nA",
-	"c1WIquUWLvXoLvN36JbPDNkAeI8hmIS5ZcyXQebSYQt5ZVpX8hZ0KYeHYjVSsNuWvdTnSyqkbYKqBPfU",
-	"kNejife8umSIkVbjUo7q/Njaa/AbsFYou8PJDYdHm1P36xh71xp3TbNsBVUXTKx6Qm/TZXFD/4x7emeR",
-	"nea/Qch2q7OOuNJKjniJ2FIDVYhZPWFn34a970weCSkiwZjot9ymsYHNFL21wRLGxqXT1NBYgZvQSA6r",
-	"ozxr+iz/5ed3v7x58/rt9csXOZDeXyxft/uKjf7yONgcNSeHcDU8E2LVtNh0aAx17IgP7zFr5fPo2Y3B",
-	"t9O0vYL1+XRtnHbQ4wDAI6Ty70vfPnFMZD8+vB/1rb245ZJhPgl5HPz1wcpW+98bYLfUU1FW3nINcFaB",
-	"nWauRLWp6kFqzMSa4Ia/FwVG+ulEI/mExnrlDPknzUgYzhODp2ACz6ukC93t255v1Fsa5jPlUofhu67T",
-	"D3rBptZ4CIXM94WA0X1ZrvmdoOT6iWD23gC33d91QatnbXTIdxOcQ18PgKmIrFHu7E1vgGbIe3yVaoOW",
-	"V8wIsonA79m0EuczlwgG9pFW4jIcRlTWRL5tXU1Bd5grF+iWFbpO3RhUgy3LEhE8sNrQDhjiX0tRXzRS",
-	"ww3oSuhKdrezlMp3WXVNUj8taEXmwIqm2O74Zp8Cqw5eBj3NDi4OAJPRgfXaF8Z4xHiqRLFnp9nBlH+Q",
-	"0/n04OKp/YdU+I+zVTTkezU2HsCGgO3ZHPxCSn4oAwJH+2z2w9rb79EdguHfnWpfFuAzs5etHeFNkvTL",
-	"8M69h2H3SVV+HZspK2zjQ2ToA3VZPhbCqlbIWyoqIhKLzvbBrVSqRyU3FyknbrKrlanAtjEzB2GSdCWK",
-	"C59QjEkdaGXIsvjGRIKR0KLRt3R2iIYpPIaixUdCcj8+xk1oUpIiAlBIStmNycTZS8YHyoXXQkHDWntm",
-	"NU8/mDTsiqYJR6mViKNPtRX+ciqygaI5PWNRHM53WaAkxWP2q4sqJiZI9MJ4XSOkNUnXOJpsN21eVVDG",
-	"HwnNdtyItqglnqk6wTIGCCQdp8OQIHfRfxFZ0+ChHijn18hYHnq553GWKshzMYP4Mpb8ttwOOcVRnach",
-	"a2+b9xA46NuBwv7OxqHIpsQ0DOWZwZ7UYv9+AtJ/YLU4LK8jE9NvIlVbh06kw2U4AdqZS+97cmDmmIt1",
-	"9nDzVWIR5mzl1ETwAhjcnwcOGLhrEHr0xD9HY+wNjABomcMdbcRlt2LmvdT+gFPTWVJJkVrM8XD+hKhx",
-	"ve/A75idmfGFsrct9qB7a0GPEbV8XqmW9kCW7EB550QjUyRbzW1AxtBKR6BI+pIUf6z/g7juGTBZSPZw",
-	"qZ+3gK9sLQGHVmJioJ8IYR1N9AV31oLCGA1sDyVpjrQalXPL9nDVxip9C3OBiPlX1BZ+JUaNWXH4/tOM",
-	"8hZrJt7LQihM3TkF9OjUeiPwE8SqmisXfnHRFjPhID3rBbRTDxntSojC1ZvRsUTXGvy8jPKsfeUsMMpW",
-	"63swgOxKrtSSSuYQ6hV4Ly+jQty81Rk9p4pLI4QdzAPnrQcdyw9xP1qAYeDgXBkAA1gu4cAl7rjNcZ8D",
-	"Pv4F5TGA08YFWX1GypSQ4Dksym63mVdiChkhodk/5B6NCEGk/bL2jNEJ408aCY1Y5YIjKd4JRL1vpk1J",
-	"4ztExpfR/gjN4Ing0IACg3YO2p14Nbzwr9QDWhREFtg1GtLDx1E4oeQ1pdPCUlxDC0MXB3I4Lq0SFVA0",
-	"YbeAzCBvWisBOwdnbTTihFC62JLc7rBXjr3k2MA877KSW3hh2xsWrxT1B/u6TJBU2/+1hkjEyx7KEunC",
-	"SdsGHe2BzF1zErUwTBu7LXwazMIgngDuHagkAizCJ4eUsYkIfoRxDbdg4nyI8eb4DEZZI9fXqlwOFIpJ",
-	"bE5CydbTC1R6uVmq0aTSSs8N1mDiOxzsDfWt4ZBeDZfNMZNGTh1i/PvEiCC2rKnFZWGV7A0Qpn4Hk1cU",
-	"d1X+Ie7tnj7gpXpHJNFVgjSf7h1tsCjA5/l1XCa4AffnLbqG133VjiLfwnJ9DoNd6EMxZWRTHb7HByld",
-	"TbqF4po+D9bnnBmXcR62ZbnrKj87S6ZWnAQD1ctLAKHnFQcB6+sfALa1H9dA1JZ1z3VYyHvTfBANuC/B",
-	"9l83S6gJnFdfi8VfI9X0vZhtE3/Vi3/yp0/8js3GHVBXvIdlfS362z4uWgE9YskN+Y3B7EA0aXiNfYdc",
-	"sz9Iuzs8Zj4dWxoqC/c4fAMlVtswUaUKdmuqJw1nKhUPE/pT2JcI+ylxrYUqHszp91lqr/v7/B4UGQUR",
-	"su/TFVZzc7eTxpI5PXqlE9YlYPIUU6moHtUIYRhkSl8xyxrlrWJ53JI/p6DAQEUfr8QFzjsTTq9hERvi",
-	"xK9VuYSyZONDKn6wrqBxPMlG7LhPP+/kBBoF0pTKDhMDSwdNlkrYm9s1J/eGxnwoSj3UuhRc9YpSf1lq",
-	"Ijd3PdREu2cPoiYSQblrhf/epBIm1boYVqTdvTePHm3nQqIS12gvF982KEHLaRtyhKyhWzdQeO3QgwbV",
-	"HAryRLi/fV6DfMI23LhYZcT6xXRgiSC/Ip2Rm7vddEYcxlLEvpRGbu4+TygJFtWlRAIoMNWIfl4lcs0s",
-	"QYnk5u4LVyLxeK0WiWS0xUWOBePJn0DGPXDDsHuyg+/KfKVcFul6JoswRVApW8EHu9UBZOfN86PvMnb1",
-	"IukfwMn4W/KF4XVtv+3rkLrgEDpgugBoZHuMrvTGPdxNfxhorl2OYTtTyK7zIRC5thKdA/UrxKC4h6Fx",
-	"SlMUflvoeelMJWagcyP0qhalXpBGnwCvgVv5dA0e1Z7l1mexhjYR80PaQG+FgkJZnMlQZO5srSo9V+4f",
-	"98f5TzyTNid/Ygv5tbjL32voewaYjTzg/UP0zxDrwvqeFbR/n3RUNeHSXXD+kZUFIBG+Q7zmgcr97GL1",
-	"LWrVFIdQ+WgkALPS5ex6uEnoVw4RTEK/6uiGdOVGO9gr5BHgx3VRHMHLPViuKg6HJjeeP5NxLiHm6e2J",
-	"r/YoWHRH8hzmFgcp2pQcYSjtZPFLRRUdAGYIzfrBlkhHL16E0fqY5pFq5NCrYJguOxi+7G2UO0ywdzWq",
-	"/V+Zfeymv9lGDtv4UPGU6OCwMKPJePfVVsprHh3EbjXyTVp7Jd7LAGgxa4PwBmXcGs/2hQyLjTANBJBC",
-	"wSKSRebfxU4pbSm8BzT5QwdQbd/TzJ3th5vXDdz7xi71i7MCHFpxzCpLviNir2X8+ctrfptTUjOo/26I",
-	"b4zvUAvM6lvMbrN76YpG6fyc16N1CEkbgbZ1yyj9+GetxE+opu2TJcDsOkSkXV3LQrd7t8k6h2fglY9T",
-	"1PMOU5zo/QSi8Wp8ZBd8BCvO0d/0SUM/gEinbO6dqHN382ie8g666uQG7PAZQp5d+zouy3XINWTCAQBv",
-	"cnR/dkmymSwrXxoeypCV+FAPVNzKGbF7o1skC0J3ijjXXw4vIywoeiuUZtK7IQEUsuxZLj7MxKgWxQ0N",
-	"k2fQxoaASjBTCIiG6CUgKuEE8I4DMqldM7Qedaa9m3lkK/qfx0eaDRSml1JSYGiHdYF8FS5/QKx6cnYe",
-	"EgiRIDH3x2jYgGfY/gJy93U1m3AlihvaoptKjE0+UOhn9Qd4ehr2EEsqpry6EwT+gdoN1PZjrwXs1rS0",
-	"AodKWGGzo/ZhbeSCRvEDrofG8wuLHLWKz8xE13Scx+xqd4ljj2VHxhgzxfu3ju2k3vH3D+7T3cSHG8Zx",
-	"cPDqCnWJL5RX2p3cUYKv0cdOHJGuLa51ecmebpv4yzGOImL6QBDiEhIESUeQhuWDg8H89PTxCG6HLOAf",
-	"4gI/c8oafjg4yNt6A2bGbFYc1viDrA1kieO5W/MXq0q4Gb6j/e7M96Pv96laeF719aoXbTsiuj7+o71p",
-	"Gekg5FAXy6aO4RBXsMwcKh9Kru4ylhtRogivxYfaeV+HyxpK286ffosgLvaHp+x//8//xXKuRhNd3Ywr",
-	"Pc0Z3q+Bcp/WGloOwB1qIIK1hCRAqcf6DwR8xYea1fpWWCnuca0AgxWTD8Z6Xl2wJ+fnA5U7iQyV3tDq",
-	"m7rwvnlOaTMfsHpHzGpcjzUh4A/7CJbEkKqRE9PIsWN5rGGE7LuB2ih5rXFImk1gZkqTYKgZds3sZisB",
-	"SohE5kCh5hUl6SEyJfYE9YCuACPklRqaIZzlUAjEFRJFRgAYII1GWpn5VBTYKz6ofAMVUIy4WqI3EcO4",
-	"VCO6Tgex63j8aRoHsvuIk+7JvU5v/zyR4T4s+KooNkSGGwy0qXesBI0/gYfeZ7C598LXrG7nxWRfXOD6",
-	"qigYd/d1a8HRR/U6kdOZrnZotrxRyvwC2CSWrRcVHzum7jFHmCwMwaC0EZCjDEXAt0Zl78KrelDgWFaC",
-	"F8ubWSUM4HkBy6f8EkikyivxD5Bcue/MAeDIWLk4JvhbmJsDX8QeG87ABDGA5ef4FOggJYdnKII5ULpy",
-	"gkwxqaBYzgmFMAMH34+AmKDb8BrLypwFwAv8nXccOkGH8wjSyMmZDeKI3Zc0cuM1Iu5t/r1dbBRprqUN",
-	"75GJv0Ia/zxMHAffDpQM6C1AXXWwuf0CAMO03d0lLcnHvPbDi/50StuGFJvnWE15xFVxZISlesq4IYfV",
-	"qt/p0t5YaUzUo9yhfVGJV9ZfjWs4UJ4Ag5jycqwrqy/JwhuHbjWNm5PyQ6dDAZ98zUI4IKhKayNv18GZ",
-	"G7TEBTfMWC0R0QFSwTfiRwft2/WpObJ2Ps7N56A3aFYeqd5OrWtebTJYO0F7frxGcKdvnxwksJ4+t9FN",
-	"8Zp9qD4fHyYRbFdNZn/xcsek1yYt7c5vegvjNk8ZKLLSqa+tS7d15uunspyknZkN1CeyHMx6ejDr7LPk",
-	"P/W5qi/Bov76bip0261dvSAmuezB+vCR9k7P75tmrkkE9is9zvFxz+Ctc72+9aN+1UW08VJ6QPm5RT8Y",
-	"3prPomiiZT1kfLUX7Z38Sdy6O3sv6YxrMtLMmnn4xtRDoKfQOJ1pBe40Dx6Iarpz6fD7h0lH9pbuZ6OT",
-	"zffZ7tp/kPK4NVnZz8Sn+Fa2nV+XK+Yddz1OXcDe9Rbz4X+XuwSJpW+eHz2jMH8zE0DWpt2UnGLISUcB",
-	"uWFWbkf/JCd2HQL2IJPSjT7tNqfTnj5TZPcLFe9/0wSdrKP7dz/x3EraMY4chsIn+RPnGwARgHRv59B9",
-	"n4AxDeNFUQljIC36yeGlKyWgNlw+8doxZshSuUr1dSd6JKN8Fd7SA1N+Uq6eEfUb3LP99qxuDvJ8ouVI",
-	"/N9cMfB8orG2VjCi2QTux+7lAR6Y4N5gX965N37VSiutYrO+6jbwodRV38Qula28H/yXjaGTkOqXT7lU",
-	"eYNL4Y1xmDDQaZ/omFhahONr5a+RhaDehkqIwsTgvAGtKPedzyHVDKpP12H8xkywPUsPAxk3wByoBlpt",
-	"o6NMXMkVCpAT3WJ2L0B2K9hYg/xJTB2ntF+G7jj5ZwlMu6V1pQS5+qUvoXB5w1yttkvz/VrKl3cFqNog",
-	"q5qoZa6AaY9WSx8ArNeqkfGKSOcmgkLPGn1jnXVC9VmZa0tr5pZLig8c2jg2qtykw0OwGuP54eVAcZ9J",
-	"bM2gNm6OfQwaLGGoGRO1G5Balt9C3hSieACH8cPpimDFQ40dZCNfsoovsBWgUAWGvOvVBHCf4nt+znLc",
-	"gZta65uSV7ciP256mDEPmZY3D4F4n6cTNkGRTw22yNmDl5BVZdXsgZIGPNmQR2RqXgqCenTqcsiH3MrN",
-	"ffXCY9A7uTGdmxpwF+NAvyysALGCbMFlLdXtzVhXN1LN5jW9V2k2V779rCvQ4/aWehnWgY3m2qcFB757",
-	"CurJcmjchbPCnYLuKOCHx2QClrs1Hh5bUxf48A0JZPeynAHOjCtRsffvGzNQLfUznmvrBVECFRg3x+zK",
-	"Z82xPFDVjSxMTkkVVA8avmua5TBM9O2o5HIKR0ViccQVASDTV3hkp3adU12IsplA6EX45UBt09GN7dTQ",
-	"7TVQHrVoMhcUt/19LubiZgxmn53s08OsLbQvWRpCIKHhwEVvJ9y1tQ2qAI57CMS5eP7pULyrSGWDtBUk",
-	"pkufSedQ9uNUulDSG+kuvienqOBKSFFCy1mEh2Dd9GwYt4OPtCokVhIoXQ/UjFfBKYRgxdJolewmV0xl",
-	"/QYY0N5MVvvyz6PghJLmZOYZ9kbdTq1p6BavCjGdaTvPo7dEJZvUjNRP7j3xrte6j1nudJ7cQRD5+usv",
-	"WoWCFTBODZ1Jg9i2atupUdB6fbea6UoAbDmIe/FhZmka4YprrT3wumMaCNxEOXHI/E67sGFxTl83OKxd",
-	"Qw/YL1jqg8HDuo11lMJHI2E6CQUgt7rhv67bpypDeTsmPFK1MIJEWoXgEnVJKzTe/XB1dP70W5+17knC",
-	"Gv2WRMnhDph+OQ40UENRanXrW9lEGGKk/2b2qwAe5hSABlaYQjmk6K0seik2PS/5MKgEA9XUCSDhm7ox",
-	"NEHMOjHH1kCB2QnsC1PFvnsbwXOPmc+o8uLq1sFt2QcyZibQdEQhWuFXgb1F57bVRWqw3JM/4f+bsgO/",
-	"r/TUXiHXU4suXAtSCO4NKoPw0nUJBMi1A+FtKqx/i1x+72FUO8quO7u109IO0giuzys4EmxWvBESzbel",
-	"tAzOt9N37UsgmHicbG3cCXbmcKS/NLCz3ZCKtz6PebUBcPgl1p1BN05uakbo4djmJ9SBO+s7ZV9DLRE8",
-	"SV8ynK5hj178SMnximFDM/vagcIaclkTXIv3y9RyKjrON40ovGeY8M+DnLUBNfzh0YM/DVbbpdWuK9+l",
-	"ZzLve7MLxNTd4VyWNbTOwW9xm1gMSYDd9GZ8KEtZS2HYo9dvjs6gbzPEMpQm9g48/ewsDe/3H1H6756O",
-	"1idhdCT4YzddUYl7OdbGSTbf/9/j41yaWky7DtOqdv4ovQ52j5HLX8M7v2rDxK9js3EStvGhDJRFvMn3",
-	"YqTkVvNP4Sy68uC5kr/PRYY9cxbSOS2DGh8cVahqna1B9vWbuydm79//edT6sLw1On0Defxr0OUX0aFt",
-	"p8+vH4relc79qd5LsFqt4XwcIb8hk1utHgnsB0UJ+Q0CdDpOePWHvyirsdBtdmJIVu18kehVmC+y+qYr",
-	"p+RamUbNisL7qM9NWImTvulKmDg/MsoECJEvn+jbKMxJve4NYRKMhSggIUyrlRTM6DU+4TuxQuc3vEDM",
-	"Sg3VOdy1K5YBZjKeFnnbEmeGXbpQz2CFdm3CuApwlfjr6HURplx656IGG3Gjn+gVzjpJvODtvNlhKspQ",
-	"iQqNfKOFjjWt6xPaaN8Q04PvX5VYVsCRDg7DsSxD2BIghEqrmOvona6b+sffPv6fAAAA//8=",
+	"7L17c9tIsif6VSp0N6KtOdDTdk9bihsbGj+mfabb9lry9Nkz7CuUiKJYI7CKjQJEsx2OuP/u99i4H+x8",
+	"khuVmfUACJAgJcr2bP/TLZMg6pWV7/zlp52hnky1Eqo0OyefdsaCZ6KAP5/z4VjsPdeqLHRuP8iEGRZy",
+	"Wkqtdk52zvIZnxuWTgt5y0uR7u8kO4X4rZKFyHZOyqISyY4ZjsWE298KVU12Tv6xQ0/v/JrslPOp2DnZ",
+	"MWUh1fXO58/Jjh1LqHLvhTRTbSQO1Bw35WXJh+OJUGXKZrIcs3Is2Ejmgik+EQmTip2dP3/9mnGVJWw2",
+	"FoVg5ZiXTBrGlS7HooCHPly82vuBPXr/6jn7/vj77xNm//rh6Ic/7y5fSve8z8WwKmQ533unczmcL879",
+	"b0JMDZuNeSluRcH0VCjDZMlGhZ6wolJKqmvG1bwcS3W97ixeXvDrxSHPS64yw0a6YOVYGmZKXopTVmp2",
+	"JZgRqmRXfHjDOMxjyCeCPTp793rv+7U34XUmJlMN+/BeTHM+tz9bmI0lGTgMe2hcmZkoWCGmgpf2cJjg",
+	"RS5FwXg2kcZIrdijsxd7q06EiMt+HOjqSutccAVz+0kPeTs1XYwFm/JyzPQIzoXNuGHDQvBSZLgTP6y9",
+	"E+9FWcz3zkalKBYH/MVS7JPjZ5Y62dPDxwkzYqjtEZWazbgs7Wjh7SNdTHi5c7IjVfn9kx2/OqlKcS0K",
+	"GO+XX37ZO6vKsVClHNrL1THo4VHCxnpmB+LR47jM4+Pd+siL6/qPPUfoF/Op2HsLbzfdnEFpo+Ro1JMz",
+	"0NPtnOE/9t6L3yphyr3XWfshysweIZB4gY8mQGNDnuei+M4wPVOWGShL52OeMc5ueW5/pWgHnqx50J+T",
+	"nSkv+ESUxDDPHNE+z6VQ5esX7TP1M8IpcxWo3U5A2ucsSe4kO5ah7ZzsDOF9lzJbkxA7SPCtyudI7GNu",
+	"GGfXQO4FS434LfVT+K0SxTzMgcO71iXNM8+r23bjtd8A/1jHDoQH1t+Fv4iRLsTqbTATOJjl23CFL1t3",
+	"H56PuboWS/YABdgQHuuiAvhy/fU/15MVB8CG+EjXwPjtBiNXhdEtBJgq8bG8HMK3KV5by4WvBcPtxfv4",
+	"5919dsauOFzRhOkCrioQDAhxlkt7yaVhT46Pu84LB1nB2F6IXN6KYr5sizJ6pmOP3Nfrb9ILORq1MNFf",
+	"xgIWiadu7BEJr+7IgpXiY3nKUqlyqUSKnI1fgUB/9OPrvWPkZm1bksGA8aT+WyFGOyc7/9dB0AUP8Ftz",
+	"ANP7WWcCdQxVLt+m3ypRCSbsY1b3ksMxqF2rtg9+sP7evfwohpWdwbIpmeqKX9t9Ee7pjkm4By/9g+vP",
+	"6PXoZ14Ox+2cP7UqWiD4nCvUhazOYYRQVi01peAw8VR8nIphKbLLW1FY4ZDGmhlMH5X1sIDXoz0cfdUc",
+	"32glOuZ5pmiap15amlLmuVUcVWaSWHGThj0+fNJnWnbAfnNTF1WhljFrEPFlVShmpnymRObobMLnVqe9",
+	"1kp0kb79GZ5pP+L/8OH1C1Qg5USWLSRWiolhU1Eg93Jsq2P0HF4Sj52JEa/ycufk6WGyM+Ef5cTqQseH",
+	"9l9S4b+OWgXKz8IYvlyiTPCRDmKnb9encBq5Y0fo27ApdZoudKUyk/bfobU25V3O1d/xsizOjL7AvbF3",
+	"LwG2NJQTnjNVTa5E0bFVdP/WtQJgqYvzwM+j/XmKF00JCQwf6FvpgqWwG6m9ZdfyVqiuTcM9bd+1p6s3",
+	"7VyA6rmUg4pl2il9uz4lXXBzs2zYkpubjjHtVxsMqG/E0oWW9oGEKY32KfyTydKIfNQ1EfvIBjOpiuUT",
+	"qYqu7Q48bC1TpRBmqpURQJHvCn2Vi4n9c4gmnf2TT6e5REP5YIpP/Ns/Dd6lfvzSvRdGbMgVNuIyr4pg",
+	"bLF0qDMB9G1KfpULMImNNR2Bodv1R+6ohlXdNg16+iB+tMM+XvbzhedbDNBlv689+xn2gjYIrMThjdKz",
+	"XGTXgh6Dvc8y8Hfx/F2hp6IopT2pEc+NSHam0UeWYkou8zaNEX1c9vVWF9RVyWR5Cq6fqdDTHERBgzSS",
+	"HV2VVrdcqQeSAveWHv+cIO23iGpUbwphRHEL1JQwnhvNwIS014nlgpu22XyOifofNECYYnAN6Kt/imFp",
+	"J3E2LCWOcl62+z5AObDCZ8inZVWISyPVUKRAbWlQ9dyn4C0UhThhV7ocs0cptyOIdDdh2ioh6G0sTMke",
+	"+TfaL+IHBgqdOuxRNAA8dAK/v+LDm5FVqqzlae+FyJjRbMSLXTB0FDglUqXLS47rE1m6uz+wmxH8JdGX",
+	"O8lOPBf7WG3cnWQHl9HiXkmC48LuXpPY8Nj7kod9HakWQNZ5/na0c/KP5T8mpWHn869Ji9ZcFlzhZ6zQ",
+	"s4SpKs9RZMI5MRCXdr+4mrOJLgQoYPYpy1Qcc1wgnKLTSelML4maOc8msixFFoxT55FsehqReoWxSnsk",
+	"FXvvA6qbrZtAr4tcWuDtRge38iax3Ydrkl7TQk+m5b6dllF8asa67D8VchqYc/fL9mmRa8AwbuyYc7g+",
+	"7p43jgrkOVC80qCA9TimBkPw1BiILFpcdKatnGI6FSqzXKJaYm97vRnoSszsdQQqgF9HVPDj671nQAXu",
+	"QpLXuH0a0WWjF/0cbkn9ysmsn1mS7BjxWy8HVLJj/KqXvbe2Q829R7NJ/Lbj39a6yd5Rt7iwq3kpTJsR",
+	"ZZiRv4M86LEU2uZLXq5azoVEORX7ZlrtcvcAWuPDnMuJyGIClrmw3AA1lWuR1aZaVbA1HZRMB5/sfNy7",
+	"1nsL1CA+TmUhDK1mgSQVDWuNWlapXBhjrRe42azkN8KEaWo1FMAAxtzUJpjxUuyVdjNWzfJzsgb1TUQm",
+	"+SW+YMGLYBz3zMQw54VlVFKxIVdaySHPrVIyaVVHUMv9tPiFU/n7muwLtBtsBhijtoCEiDNpOPIiYqud",
+	"1XLS/0maFvKXpZjU/1h6F8NF+uwH40XBQcRGDtQOV1PDu2p/APbmqSMW+DjnptxfTRbN7YQF1GfRsSNi",
+	"Mi3vVau47E+gzlLahGIWJQ0ShHvnkuVuptX3Vqb7qs1tM8QwxAVdWSe4nr9/eXbx8sVOsvPz2xevX72G",
+	"P1+8/Oklfvj+5Zuzn1++aBVm3ZGuM8VkFqsrw7E24hQYlL1/ZsqHArwgoBYEpWrKy1IU9hX/zz/O9v6T",
+	"7/1+uPds//Jk79dPR8nR8Q+f/1sb2yB9ZZHUuBqOdXE5KvSkp6ykX5S65/NXOpu3cqz1JVV/2rb60+U6",
+	"mkKOvuRSfCxbJ1tNszUne9vlaXtV6Ak7Sti/HcH5igyD2n3iZAtM262Ttrm5kqR2vvHZJZHbrsbFo4W2",
+	"XhEkpOfwkzXvcIPW6rvyMpOltcQpsYVZTcMOAvbxoVUzre3SUwmq0Wh9nL9SNLccc8XSaEppz3c7el4U",
+	"KiMhMmu6ntrJT7Qp2fdP2N/kX9BjdpVzddMq0x+OrBfnPOHFjcgo2AIxsyNmZT0rNTt++r2d/mqOejdS",
+	"XEJmLwo+Wi0pmp60zP6KQdAaUwPYjZiWoAn+s8qurZEyJ7cle/Tu+d7R491Te0Rjqa4ZJUjYpYELxFrN",
+	"dgH2C6tRgoD5ango0sLCx6v42efuLX89mepibZ+b3fH+ylvtdD9DaOc1/u7o8HBRm1uL6hukGaiS5vjr",
+	"qqW/FwZiTk1JWcDn/RcJq6OXtaiosc9hPU9DY4VuXtErl6yxIy4FGVCpy2SAyMql+DgUIhNZikFN+DAE",
+	"ZCeihMtzXDPyO67+UFfK/r/UJc/bNSUc+p2Luq5BfO0M+WwtFtwMJve8l/dDmQuD04Vfcozv7WBrssWp",
+	"UJnlcHTK1uDkiomPfFgyGnmRt/UXNst2bkWMbUGWuHct24FKrUknlCbms8l6HJzX3626GiJBDY1CC8Ou",
+	"RK5nqM/j/IIScMR+tgRobZ95nIjSSoidWqMV1rchRhuN1EySgGzZo01UyrYd6nUYgTu1ZDvmTcozfgFV",
+	"UdgFYLhZKqaLTBQYjPA6KbIfxVKZpYv06V65ruxpY8lraleFuJVLNPxDr+HbOaKLHLOVUOnY7alv3sWx",
+	"E3w6gdv4aSdh89qPVpUFHy5RBdAXsmDXvp0KdfbuNcv0sJrU6ZzeXvf2/dNotf+ez3yYI9lB8yK7cEZ/",
+	"48zXNhyXuRHfeCe8LFlm77IVFfiLh/AT5vxKtIQrXwZ2UYvjtHKNQtzqG78ji+tLXPDevuVKF4pda51t",
+	"vjoz1NOVIdFzeKg7EHrRSCFImBnrmQJHbesqZ7q4Ab/I3fycFDXFNTTe6o6j27VZ2+y2e/Mict417ATv",
+	"s1xDi6S3Lfd3hgzoVSnVpwvxwRkPhLXy4DuFIA7j3NfogU8o7MUwv/BalIbJdrG3SdRiSZgffIKVUlAq",
+	"kYnMWrP2M4qUx5E3svv27/dS30iV9T3av9lnFzy4i0Gg1kBvpUqZBw5B53g/wZeJzpAzrdyYKEmiX/x0",
+	"IV1iIXyK6RoUYg45IRkk+dLiMdbY6+hA/jn7phBtKcW1gC1U+xSFFAZ8r0cortfRMKyK3qVk2J2NzPIo",
+	"Qt5d2HWBObFDYRUlS8yQS4y2GSRWoPL06MVPe0ePE/biJ3IY9wl/bisYz0tWCJ7nc4i6S4q2l0uSjJoE",
+	"glkr66pBteBGi9SpChA6jGNIgpmSF6XIFsjqfu7RV+o7Bh4Vx/1qmYpxUQ2eWEScQRDEBO04RlKTdG13",
+	"ryNqFBiJ5++b+qlb5OaiaYJVJUCm11bxg/oBFz8+BQqBuCembZQsPbg9OrD7ZQ4+0bZ9PojWevBJZp9b",
+	"jJT7iexvGnruG0Nuo5HuUPCyTf8bSb/6cn/Us6jSAYspoc4ydiBlskALAbhbhkbKlVQd2SJuxPsIKcfR",
+	"1G8zoNyUqu3KEXeqkeEyY1cCDkKPSDVzB2GqIbr/LHFCCp69dAqyJ5ceRWeeoVVRovPHgol4SHITgIpt",
+	"RHELQxKLxr8jPSAwi0s3q4hWKNWMKIirochxBZk0Q15kXeQkR6OfSTa3ES/Z79JgROHRj66ewS3h/M3Z",
+	"u/Mf317sJDvvzi6e/7iT7Hx4c/7h3bu37y86YsShgiiKOWPdkj1yrdqTEsm9zE2bmEB3biH+CX7FNGGz",
+	"8bzmps25urkkZ62rKpAKKj6dz9b9E2MV0QcyWzahdue5XFGWKkLQhuqsaw4zqkldYv+6fejhkYdHeyd9",
+	"wY+W5nx1Z3vFv22/i+H2cdyBU0oPDGm05UyHQNaEz9lIF9eibFzXkF3H80LwbH45tZdIofddjXI5RNsV",
+	"SaL1BF9iclsn9YPapAv0GlP6LINkvdpM9GSai7LOOMIVbB3Yva2tsAksuUapmqu4YFaETlxNDeYmayO8",
+	"f3EsczQYWAoq3qVTO4z4LWWD6vDw8RALWtl//a//PVCpUFn9GSgWpNTihjUPtXBOyK62nO1cGmmvfWR5",
+	"Y0ad/ivKwSsqZSBHGsmIs2HBzRiW8bjdHOiYeaR4wBEv851FYz+Ex2zKC7v1y+xlCG27RNUSvV6Vylip",
+	"a3YzfmU35/vd+9P3aX7rnzX9sNQ6vxzyPG9dGuz5yJ4wy8U1H86xRP/H13tPd3uZwgs3Yf0xNiAiMrHW",
+	"MIL68WfPOxyPXt9U1Ijfcme7bXlW5SJVtB94G323sI8kZkC0CL9nbYe8yEpqhxJd85XGld/zzdKAaoyz",
+	"PWr79PAQTa92b+GGvPSOLOberrDzyaLpmQl7x0qRnbIjaxA9PTpesnZHra1p2vY94HnROndvW7KTzYh0",
+	"KzW2UB7MYSlh3Ic9FrSCb9Yg80vYJK+hJ/9zSltzjkv00ibP7DLWYj0PzbVTZsn2qipZSnhMWBI2korn",
+	"sRZI36JNtq4++EqKPIuKMNdIc7D6IiZyzQpt/4suHSo8Iiyf3bY4cpvVdw6FlwmIQvGR24VYswo3OU1Y",
+	"Sqan/dOuwv6/sCYifKD1Za7Vddp6j0d2jYsj/vv52zdsqq3gLJA9XIlrqcg3lR5Ym82+/ACqnOGvKS/H",
+	"qVX5UiqxbB8wKjtb3DJrKQg1RAgNXZVW1aaYtTUHV/MOXE6C+xgGa6O+VzIXmGndPhcysvUIlI6RtAcA",
+	"yXxOoSvEVFuxRSZQQ7pYvfeyM06FlrEz09NeChP6g+/3nYRW46Tg0nhCyErfLFImRyMfcViFZYJQJvQj",
+	"jSTQXQ0GxfiEdpELfgv1NgbzJS0VRVAri6EOGKJS/JZL2KvLYqk3I/KjpPccrculEuYSIoXL8gOUtrcP",
+	"CojNhlowjmQldbn1serKy52jOu72UVTHX8HESVijq2IoAhrC52RH59kllOe3VUC5dyTE26iQot/h6iKz",
+	"IqfdqR6FyXjpJk6JUYc9ve3TdvwXpEXw7fWbKLznsiwqNeR05i1Rv1V71MrR7a8ub0RL8uMbu75cGpHB",
+	"Ffxht/X3eGCXazoy6Fc1EKBuA7IM8UAEmbs/M5smsr4ZQD/sw3vP4VHHe5ta/ZpKY9aMezkiThyGhT/R",
+	"6OrUZUXMzhckU9KQfo6KF6mwm/s2WH+dOTYZWGNL2s6kvt1tRNdOUjVJt1yNeK3WzoVt0zGACwGogZGZ",
+	"MOBEs2pHpeRIiozBHjqfPztDM2IiJleQ4ldRmTfldrY5DJuayQaKx/b0iqUyMOJEp6yybMUlEM3ZkCvI",
+	"rRa4CY3q34UM4MN7EJMPPZ1uMfZLTXIlPuf3iSuc6Scfeh1tp5AIKVY1sRwKeZ50lPEscrQOb8wSj8SC",
+	"D2GBZbVe3oJi0GuaduLWLpPAiHQOXpTFqp4ThEKTmMoJVdb2RVciYy5RqtR55hJpsILCqTGjAqJP+MuB",
+	"gnQAa4i678mU3GeYoWl1XQOVQvYADVLdckbQaUiceer5uSf1LJfCF2MfPAk0Mi30UBgTaDWcLjuDOSdY",
+	"KAEmpTNwT2BD4O9eExu5A3YOAU9pNaGBjsZWJ4BCHeb3dvuDkvzAiyZN4o5ypovMp5djmPuEccWQ8pw3",
+	"IL2RKktPobYLgUGQjWMI6UZMy332ipQX++hApR78sOTmJsWkK3xn86sJn7OxpS7A9ADqSKPZW5MdE0zs",
+	"X+G35D1Ar02aDFSKX0jwM0Bijf2j6Y0DjwPQL8Rt7T91VU6r8tIKNSrdIVZmJ1IV4CG8nOAYUJBzCSmx",
+	"hnwW+WVlrMyplH2bJWyA5EFl1bBUmktu5moIs+HK6g3ZZTzmPqvT8QBUXH2FIf3WONL7V8/Z48ePn53i",
+	"pkkMiRZiKOS0bNZM9GCUa/tgwZC1qgCgmhhgoartivQZv+Cz9vGQe9WSYgGR1HJrS4v/fv72TSxDgAvU",
+	"IiHNZPs5UHw00djbu3KipSzzvk741S9bT5QkVq/6rUKPkytFigBIV4/XleF3RoHqUWx8rO/jRQ72a2vt",
+	"Ai/FWFdG7KHk2eO5Vv61K2obQPQhlMyaDmGYUX//OcrYWnnlU0KJdNWWTb962xaYbgGOq7ivgkl4ZVfB",
+	"ZEfRY+fUOlOgXGVResJkySY8Azwz792APCgDnGGfpRQHw2dRp8lqTgX7jKIv8CkA6HPFxErMEqaLgZpx",
+	"UjkotzRKzjlxWc4AqwgVxjUgs5DZQbOBPCwac1VKB+1ph19tPGcc9R2YgHvTPksnPLc6M0xPaSfq6Ep5",
+	"YWllw3wqrK6jb3EvQEO4hHemJyzFP5CrAn7nQFmGtR95x0E+yywh1l/mgjm/AbA99ywvruGVpD1Z8RNU",
+	"BPR/F3yW7rNUVXl6wj782+Hh4SFWOQ6UtGP6DCeJs4tkEs5Re9ljx58LXhiMoj179uwZrM+UurA8xE6b",
+	"YFHZlZhrEpOFMyv5QH3/ZO9KlmyUa14iPvcIMAwQeuDo8DCx88vktSxhkZafKV1ejnSlMkLCw0xlQnCr",
+	"c7TvzP5Apc6f4HJ8YDudToMkPSaBIzMXULD7blxNBJI6GjKBlq1aofNcZJdXfHiDsxmo6JZ47WvGDaoJ",
+	"prSkb3SdfD0lhfRBJA/UA4EG3J/2iJFPx+lomD8Stt4lDPu9itwqcapTmP6yq9GRr6Yy8bETbgavjLce",
+	"qJ3CWu7Fvskr0U7HpTv+qt6bN60nzmWNufbOvIvZUABma9nbwFlXrravI7zphYOTbTjiMBtiGY7mj4Ln",
+	"aH53BWkdweub9h4dPWOzP0pL5y3VY2NuLietnRpCNIaMW+AyRJ6YUB1VDU8J9HrRC51zU152n43nPAkj",
+	"z0xIvZNqmFdZxwl1Un9/3YB2JVKjWhMCrjp6WUBCAH5ZTwjQeUZA06ddwJmb5jut6ZZuUkjsQfXblQQq",
+	"qK84OrwlRPVzVwj4jBV6Rm6VUGVW7x7lOi3IkuVQUbe/zLFxDxV+dtRLGrU9zqNnil1B4ZNUPKc68VoG",
+	"qDcpQgKg1+8MgL6wiSjIeTTl5bh3lVcUxW6hxnVqNUqe8XIldvTP7rnPINrE6ufhrN/bRy05ciXLLmcK",
+	"sg9SmFAThBAaeMhqFZsRt2hlFFifBLVJnlkoaOZViMqIrFmutlGBWq+kvrFUN5b0+nhW14zrRD/oz8Eu",
+	"tM6f8zxvo5bIlL0fYd7H/U8E4vz/95HsWA/7gEwFUqUJxVVj/nxqm7kQTwqVYf6exLTcXRPWYB9tTBGg",
+	"cEy3Dd4LAWbRRU1fwh2A0opF/ANoE2G5zrJUGKikrLzb2c6LIyezspyiVmvnv2CjkMWElbWTXnq/aOOI",
+	"VGf4J9J3IH8v7I1XTLqY1jefCxNtezMhZmHn/zXTWvoH40ABgI6JpvTCvc1bXEqe5/PLSplqigG0ZQDY",
+	"9gfoJ4qCjQBd0X62HZkk0UmGdJI+6SP9X9OSYbI0iaQjxaK/kEOuhkkTK314UbJDe6KDTzKIUx7aj2vN",
+	"rAW3rl97cOb7SGVe4PbfbEZz7YQXreH19bQ1k3CaAEeUQBLGbZ/0OnbPtu2aP2yDP2yDP2yDL2gbLGER",
+	"G8Xl1vZmue506k7ROT/syvV0ebn7Ovx8y5KeV3LdyF+z50ff6N8Kr1fY5jWBInvl55z2RHS8u+NrTX9U",
+	"k6yODttAdb86KRRz5RVpUWvmHkSpHtKXi5OpZk7bkzzum603bvkSLn9fWlONhzcvkN3zJVdmk3K1/llt",
+	"LaVJ61NYT3Ih3bgQE40WeT/VuGtj3hNdu2BPZaCTKzdGmpITxjFW4s5NKSatkcf4ZKJ3hZZNca6c0qUc",
+	"io73hG1bA6GTjQohopB+HayecRMB+WFGUiam5Zgdfb/P0k+fqZkyMD+nwNkNRTAGDImHRDrIoYTE3BmA",
+	"DRbWQKMMh3VAQaNv98yNnO7pKS53j4rlcLG4K4UcnleTtoyULuv+Rz1jE67mTKpbPSQ/m8+mxaQH+9q+",
+	"OmnV1uHgIx+WGCq3u25wQIz/E/AJtCw6ibIEvn/CrjBeoSCpMGFyxJSAPlv7bMGvEpeLrPCktGz3Gzi7",
+	"xVBUNcGmXbh3bWzjXc7bcFq/kNm0Zv3/9uDZXMYQbcTGSG0BRCAoyZvBotmDeh/hFm/zwNaEU14Heb0T",
+	"Sj3aFb9TK+pI4i2xIrp3Y7Zz+XvIz1jjhDfZyztsTgQqTz281tiQ+3B+LWzwN+v8sis557fivjSjn3lx",
+	"k+lZlGh81KkjtXUo6EaIr0HCA974s75goLqYjrkS2Qq0VIf8zmYQb6c+Mpj/Bnq2yGRJelcGM/jzphCq",
+	"S9uDNCHsaa9bj6+QE17MqaP387GWw3WPsu5saipWzlwmGrVsm8hzRF1r7ytfqztbpH3hm0ApvH/1nD17",
+	"8vTPvgDGd6a+iJNAwTWQUhbcpcxSNtQTEZJHhjoTUffTXEJ2/UgXLbHLYVm11fQu7U6CjYqxpOIyZIom",
+	"VANUspmuIPG2L3PuER2kDX3uAoQdWNQ1ZAW4ktS+m5es1CzTyMZmmG4E4aR99gY06pX4CxjxEPYflwC+",
+	"YLr2LbRz8EmiSS2Pt17YRKA08PKo75y/tx0OxcDLRVHoonM2kNSJNSiIBpImTAAgpCMzyOmMkTp6+j8i",
+	"zJCWWeWu8U0PvoNNcpDzYJlg+1oAYfJyVOVYmrMRfRrG81zPeqfOTUnV7lfPD4p5C7g2TB9xeX3Cb4kA",
+	"04psEWmWpsStbCA9RW57uYxl0jwaTzamhN865tovT+9u+G2N+XjA6n57TvKFUHm69r5zzdbcgxE32f6w",
+	"CKDN/pP+H/B412yR0OvnAp95Wtnvnwz8IaQ5hJTgID86FBueV6Btp/+xRx1E915n7THze4Qzx+W7F0YJ",
+	"GrQJMdjFNsmlfQaeVHB8+bvoxansxCs1kkqasdXZsMzOEJHx3l0Wt9I2PWZN9HSD8Nqaqnfclb591LtL",
+	"7Czt/Xhx8c4Vo7S36Gmvo7sg7YdJhYWp7Y7lViC8tCrUia8zOyHZeIKQpfal8JdIe7S7JYBAmGOEEOgB",
+	"1gmyKbqBS3TI5604WRdYrXOV04Ihom7Fe1WIxKl8V/NoExfKQy5pfCj14FU5FqqUDqxipIsrmWXQtyUu",
+	"+wi9W+JPoZy1/gk3N7UP3H2qPdQsKgEijD9wrZNqHzqxH38mVFnMa5/4vtnxh0Ezq33qAeVbS1xq4/jy",
+	"7/jTKH7UeEM51hl8RDpHdOxxAU6UWXNZg34fawP2YGVE1gD297fUfx7+2S7r4CwvG19GZxPxuuhTl35Q",
+	"276o7CdwOv+PMB7+G1zX/pQirPFwbNZ49QMru2ezeJBccCMucw3k6o82hiqvnXf8BZAiL4Zj6fHN3WlT",
+	"Z/3auQYcPfhhNAe/m+EjoODo3y1VUeHN0YfhGkUfLijqEa3XVVy042rqrSUsXgp8EJ4AJ73i+SWYB3jL",
+	"4+MtdWGnCgfXFux4ByNsBjgatli2mUkuYHR0mDDBh2PLpq6p/aviE5FBS6pTFDbXGitrpAlZKr0MlHrs",
+	"bqF3U3+o0V5NCc9ih1LfULX3MS2oMv0VmM2ieb7V0CZwsOv29im1tcoJGFyWdOiu7dh9O6gaLX+a6C03",
+	"ERhAiQrLKQMy7jiuKM2KxPwCD21PEqV6T8tHvjNNswos/Se7PYdu7xsZkXCbBvE/nEWyeDSRNkqMUwpD",
+	"mO8uVSxuD+m4a4sLqSq1ZZrdqWyuGWU0EC8EG3OV2Ztedez1kE/5UJYtYGsfWidfYqsNt70TPmdXglmh",
+	"C1v9tK871sokKe6niwmKv+6+lbWwlXMLoZ0HbaWOdreUk7es+K0x6egkknDaYZ86Ke+MBMZmXWNxFttg",
+	"zqtaE9+dNd4/61nD6Q57/9IqVltJKqEtpGJXBH4kwp2NdS663afrBVRcPaFdSD26slGjXR+cXJhF5x6+",
+	"tcxvze1DhbZV6XmJPldihtgrB5fndxPZ7Yw7FLU7qDmN9Yd5dS43exCF7760t+2xh7662x9a17+81hXJ",
+	"VTXkheLlPTZtjF7pILFC/u+kMiUzpcxzNua3Yr9LA/TXoO1av0c/Y2fzAmwLZpU+xbxpj+QycwyXmxsM",
+	"HoJx5npDCWtbWvZFxlspYGN/2D1lHBFdpEEHITcs1+p6oNBvjdlrmcwC0BkWFCoRWkLLLErIAnptA/eM",
+	"WpNRXsdmbXC21yTYeyHuND+P3H+3t/RuWNyeU0193u42B61MNVmZ6FBnYlDk6YnTvQLI7fi+WsSu1WT5",
+	"tNEnzd6SaVGpDszob6PRsu/Sd6cD/qNd8zfbrrnR2vFOZEA67t3e8Uf76GXlPhBCEM2WTPfYSNqJBPTH",
+	"7vtRqzuyCOf8v9NL/mif/Uf77G+4fXbHBe5SkGoMtX6DGjpmsqAVtzL2ujpXv9gNfbOhGbRbGRCcoxyR",
+	"NR0HxRKkTOwVeS1vhWJXfHhzCmbIVOhpLjoqxm6E6iytxH3jDu52RQwfXtW+XP+axTxtZ1St4zPG0Kb4",
+	"OJWFMHTn+rE0vH0LLO3fPTg7sPFcD298z19e8ituBHv09h20J+3etXcF1G81du4URZcLyGFJ3+rt9Pvi",
+	"hmtZdvdmb0hbOIIRQ63afFKPD5vmv08+fEx1wfivo1b2tDhXneeWTDeb7KjQk/bK4AvfmLjWEOhaC7O8",
+	"08LRSrbqB/116Xraa5k7wWd8aZcHK5z1r9S4B0jEE+ZRVTeRNQG0ZGmt83vI8VjYleUYej/XoO+CJdno",
+	"53tvECdAN24719z9Po//K7fxMn0oG/qkm75Buj6KJNCV1yJdu4Jlk/FNuiPsRRl1Oe05u8qI4jLqWdhP",
+	"BnkEgdUtzPRUKEAKi0o0wM8IHdlRiQ1t2HskES50RHTEHhFyY101aM+wuUFlXA5jtBLiDk6vvYYrhpNd",
+	"tCPXq/BC5vPVg7J2VH11QKp27mdHj/zQENX1PQNXcgHVDHEqA5KfNNSTHn4C6OX0+1VtVNuyo86HurWd",
+	"MsvFrchP0TM+1nlmyOAXxpG4dF1RD3fjkamyHZ17lGyn2scO8Y87dcjfXurGFmuNFyMxzRYdCMaulaBS",
+	"KSx2sUpsCd6WZ+3N+fq4JGnnnUeyW1lJjfjN3zEgS98U0ektQBJOZzllh30vXVvnxJb295395SdcqrhJ",
+	"x/34DB4u02WTDLl1nTHt6eUvg99/4ZjuwYkSkkIdduAG7Q6Dd4TcJW1d8OuN7ClPvTF8EIlRzk/j8tXk",
+	"7GLa0Bpl8q5E9Mu0t7/fuEWDSbTezjtQYb8lLRJTF2ZLe6e6Bm3Bupcc3N9oX1piFEEMS2NZ0GngieVM",
+	"Q3gbMT7JSAyFClJFSpr9U2YCen4tk4r3UUDvBOw3WzdPC9gkAWxrSsFmjHvzO/C5e186FEpqwu/p1XXg",
+	"D/Q6LoRob78fmgY5HZN0OfxLZshjuSyhflgXl1JNq3Kzdv0RPucS2FyStdIs9gSGVqtR/6/vaiVCP5+9",
+	"frOT7Jx/+MvZX1++uWifAl3L51qV4mPZcfelwQ6Gru9rAPshBZ3ecsJMWVTDEqqXlC49vAci7kgq4W6C",
+	"7rAzFb1yoGipaYxOllKCC3X3i/s3ptCryOtCbUkmC7/p6DPnnqBMHp1nCFh8Gho6Ov+Ewt5P8Myj8+fO",
+	"DFjUzq9DwsZqVR4e7qqp85kD3lUAZfHYekvkI2yGh32iXrskHSPKMu/Ziq7ZJHFV+/GxHI4RVYnQnMOl",
+	"s3ewX8pC/P4eWxR1YmzRj2HJhxt6jNawXqiXY/e9pZA+wbQ6PCwNbUUpkHzFhzfXYOa2c9o18hLqPSJ7",
+	"gQz16fV4LlwTyYjkpnymPFJ8jxivJb/27pW/2FfjLaf2nbBn6CUHABbIfbQvOG2kgdRNnvWizh6DeakE",
+	"o/UGTO5ay9F+iLZrmiv28WWXbyHIXT+LpgXYE9Z2KQW8daZvpYbQmQ8bB9dbUMrSRKxTq3zejQTZxds6",
+	"BnIM7RRgIkDAEmQEClvsBTscCgNtWKFGzv5BEBmIIeGlcErUlAwUpS1C6hc2YLNM/Nkuio9+YMW+3+vi",
+	"crwbgPIvY4C5DThT3G72vrne6pSFBq05xk+lOdd9kRXuAw25eUdiSzmE81vk/QIKchsDbF7yunSKZHmL",
+	"qIyyEGIhXif7SHI0DnWBpOqSzrOtOrOv8dfV1nld2Qut2doSsqAvvz0bqydPuUS8Gw9srDK6odC9Lx3y",
+	"qdX6Lo1UQ5EyrQDsCJGLYlc0KJMJg8e892WgXN/PUvsh4b32Tj453m3T6az0HMk8vyzHha6uO9YRt6VU",
+	"Yiaa4Vcnh+2bWK71jcgYL9FWEL5Peewswo6jSiS+d7kP/A3UmNqRXlnhldmL0Y+d1LavI/0G5qAV+UEj",
+	"FdyMCaiJFWKoC3BDRvOqLXFxghvL0aHOc/ARtXCk93pm4vaeKNLBVoC2mZtxKvHR8vkWSDWe575wsNAz",
+	"Vgr7ARgMVjUNTWffaMZzXkw2noDjKH0OKoZE1SNChmoE+CylgwnBp7woF84NGaLvcks60eZnBn6+pR3F",
+	"39buSqFnMVpqzV3qxECmhaGGcJyuOCdjTzSOej09bayLcsTzfMWB+/vcOHSY+1uQjIAWpe509L3cHmfD",
+	"UmKCDXk+mtUetWueLPKwRRIL/tuwH/4m1C5hy+n2EAL34mdrOBG+XX9bfSHn1WTC21qKNmzQFWVjhKoM",
+	"Qa/LUS6vxx0lChDxMondArxaRk8EqFmxKQ9C8eiwb6Al4kLtfJrG4yWOAWpG73JlUD7aVqMNQRlylgYd",
+	"Je354kX1uvceN1Xlnj9c6HYbdi2sMz7B9fS3ZdQWmgItZoagPIPMilKzK3HC0lzeihTVI9eEnFPi/EQk",
+	"LHVMxT9TU3ig+rbUhch8HDssdaAAbNypEfWG1HbciGe1uhMvuLlpiWc71JbWlAkC3GmNv7pwo54QqGM9",
+	"8Gh1f6YL6Mw9g4D8y7/v9Q5BblLSU/NV3SGs2N8r0AcO8M22kf28//5e46MbohzIOoIVGncU/WzYawEu",
+	"qGUba6S3XpzT0vlGQc6lFHRWayjQt4D5zpFIaNTfNwy54Znh0F1beR9KCLCeb1bzsLPfKMy3lLWuQW3t",
+	"HrsNCaYtZgfXf1EBefWcPX78+FnCPlw8T9hEDgtNqd4JS/8zxRSrBkuPzYhFEeTy4BuAGGsz+3oqfxfD",
+	"lWUwgPAXm1s8/W9yzq/aAAjWEkGFuNU3HVbgm9itAeUbWmd3MOVclt1SKwIeujcBgWMuCArcuQa3j466",
+	"ti+tN9XS10a8v05QfUiw45gXwuYrS2oe+ABwuM7duxd2D9f82+X3rsXVuuz+upq055FfiI9l6IfQ3TOq",
+	"Ncoz5b9Vglouj3o29lJ8snFakwmWdY9kOBgpiRbfuqNV0cL2oT1eDxbnSja2zbjXTx+jGtE1uEYvV5Xd",
+	"rnYnVUvXSeeBClNJws52HcZGPHINhtM66L2wFktJ3y5nqYqNEsZ6Uc1LX9PS5Pjwadd8ViRqQZDRZWnx",
+	"PGdXVRnS+tsTtdoS/HsnXgENtST9288TluuZKNiQGyj5p3aHrYroWoH2Rfj21nLZkEJDTdJLfiPAE4gh",
+	"MqVn8T5cVWYelRaHZD47L1FM7L55S7d9N/4eqr4bOjOf8iuZy1bj1WUjScPA4VxAr7VML4Z9CqwsXq8Z",
+	"Brp8utEipEfNuKpkXoKvK4FyEJeo1aEIWUJeDl3n4oTyGv13dqDuQrRFv1L08uVXOm66BatdmF9SP4O2",
+	"+/WLU9buw+bpL5ac9O8vvld0z/Lr2EhutCsjdUPVpa2sTpOGty2d5H3ImXBy36iwAX1mWBWynJ/bNVFg",
+	"XvBCFG3sFVzldr5/dfj8oYKK2vdAJueH9z/tu7sAHg18ox9/XJbTnc+fIbgx0osjhdejUGFXopwJochC",
+	"wuQFDcnPWDh4AldciCkmno6EyK748MY9PytkKRhkPeAPvjOAfJcAolVpBgohpQwzGr3sGKMn+AdWCD4c",
+	"C+N/zsRHPizzOYCiYR5BGByd7y4mE+D2jENak8VA+ZJHxGDL9Ew5BKmRzF3bKFc9PVADdWEZdaaHoEG7",
+	"ZOKhVmXBh5TvQGzcDgOtMwGJA6TvtVCi4NB+qtATJst99joTqpQjaUWjqYZjxg2DswSkGVZUuTAD5fAK",
+	"hJHXCuaxx/70p1e6mPzpTyRRE/zZ7gn0TLUEkBrFb8SlFcBpwj5cvNr7YZ9ZDoXhcucyso9+uHiOUabY",
+	"cYRJX/+Z7rO3SsBbB4pRI5QppGNCZX8wln6wxhJVmWXC3tTCwQw+PobvsNOULxfmEDa5BuiPU3alyzF8",
+	"ZERZSnVtdvftgGcMspxd0aIV5dgVdswNy6ppDl0aXDOphJUFl7mlSWJWUgGSPG6A5V1Tbq8nM1VR6Gte",
+	"CmPFnX0zzMMOmQlhF+g6oErDnhwesnShV0R6Cmncbmozked7+ASoXrNCq2v49fFxW+Mp3HKgcTuq6z9l",
+	"jw57WKX77ANK4dDuTGWMJDP7rQIIVV7wiShd01sgInqV2WevUZ7id3BfmEYGUX7/hPbXr4vJDDnHlJdj",
+	"R9xPDp9QajS7kcreAkt70KLKOOp7vAvvhx23D9NeQzmfkbciQVTEzHciYaiyqixqzpH+9eUFO7g9OgDQ",
+	"frv4N5TOJI2daFlUChpy2Cs6spfnw78dHh5CVgL1hID329OocRw7jGvbYAf68G+vXr164Z8lDgDP0upe",
+	"YesQv74nu/7KxB3pjAvNUu+RdKgzke4zxLZFjdfjcNUbByURqNR3sDx7os4VOrGGh/3NP872/pPv/X64",
+	"92z/cu/XT0fJ0fEPn1Oa5buzi+c/uik+3T0BxggBDiIXysj0+A+nLLXyK413rFK5MCbqx+awKu2K/GGb",
+	"cNZ/xr2IGi/jQ6hv+Md+2HUbcHx4hPuU/kQBUro3tHkR2CJx/Y92vNDBz1hOSCUQ3o44Pjy0uwYyCCvQ",
+	"HcJfgr/Eulf3syeHz2ieZ5Dl6qZ5fGipCf6CHWQoJEnGWhZjZwqOOOj+VBlRpAzb4KBtFf8bipTTU5Z+",
+	"3PO9c/bgx6mdrGXpuNVWk7drYVbtQe2YmxsoCNtnv7gkghxQ6KvSyAzzmGBW3xnmPYvMo86IDMLXIwcZ",
+	"qnRph4S9xAB0LodCGRHUvJ2zqRWo7Cf8gh3vH+4kO1WRk25gTg4OZrPZPofH9nVxfUDvMAc/vX7+8s35",
+	"yz37mxDhCCpDhPx0snO4f4SP6alQfCp3TnYe7x/uP4b00XIM6s7BGNIof7d/X4s2VGLFeC458Jf0wJpn",
+	"v6cA3HP0BNQekUHHJTw4lIloZvotfp3tnNh3U8ImYEdNtV2OHe348LCB+M2nKFykVgf/JEMTlc5VKimN",
+	"ALpVE5nRNSvLxIgTkkzbq/zcDnxTwUhP3Dn5x6+R+2/ntaFeddoSt92oW/Hf2SPYsF3I7r024F/wXeEX",
+	"KHTnZEdphS4J3N7Oo0Ads9QVMKkFJKW1D+QneSsUJmL9ix/JBkeBjd9N52G8K8CnISqDjmfx0eG8wWH8",
+	"sAvpmhACIeUNTm+oLS+i1BZkwZ2HdgreFFDKBmoCQFgScKs5im+FXTGsiqBnVDm2cMg/0zpWnrFdxcE0",
+	"57Jxuk1T63M7xAqMcv/H+V7wuBG/2eAkifvtO8LtuFv9781zsjv+3YCPY2t3x43TvumRQbS1bY+NLm7A",
+	"ALjDAcz5JL/XA/if9oVrHYCbwlrk/QV2+n+e/fzTBjtdCJ7Nl8hyq+vEciNx9QoGm0pivrZrfgF2gtY3",
+	"xirIoNZZ6x5xTCplgtB5eviYpXGPSlAFByp9L8pivndmTdO0FpB35cnWBjSlnk7p75pQs0rWjM+7hVo7",
+	"x7M7Kr+oXBtydf+E8pwr7+eQQ4GOdbKIzSYS7vboABTnA/LYm4NPIW72+SAGIGulpgtnI5DBwU2wJZe/",
+	"Mk0g4o9upqBUP/rx9d7x9y1X3ko7gvgyZ+YMIImgBIos8E58sPAIglWZnc/JyidpJNcNeuXzf0HgqB5P",
+	"wkXo8+ALORoZQDPbHgFLU+pi3kbBZ+CIdZ7ZMT54LwQd3Kv/+PVzu5yn4bASwnfMiMibHuiibwSs+rwu",
+	"eRAmA6Az1y8H+Sr3hphVb8hi6rwWzx1HDcCT1i52WclxwnJn+RmwXviuxhB5bq1iqCo72oUiecvwzUDh",
+	"TXKZ0r48TSXMaGvhQtMLPXM+WIXwBnpUCrXPzljqizNSdFMdQjWMcVjUduaWQY+4zMFtN+ZmoIBvi+zU",
+	"jgFJZBygzUq7ApAW4MhL+bCElG8swwTPyJUYS5UxzgoBggCq7ZyGN1CpP9VLX9BIu38ZzRT8pEsexSqT",
+	"lJmxngX0DAKLbRcd7SWGW7yF7QO23EkPnoACWxqtAD5hy9fyrJ5hDzWU3nnvSLomfDya4fL7SXcsBHwP",
+	"PvneqTL7vMIGpmZCBhWCfXCWpou9dtNW7fFFgAHe2rkGaOV2eyl0Mtw+V+UsBj6mc4oi7R0HBUiAa/NR",
+	"t/CYkXYd8kGEEw7RyM1HApT1shUCoswpduUwyqOmQwW1/NHG9y6xWid5+hM21jOgN51TqyBpmMzEZKpL",
+	"wIvB4n2RiSxlj3ysCwtpJcWlID3k2vJHrQgBAnVgSEHajar9HyGOq+XNqCANRVFyqaL3CJUZhs/bX3pU",
+	"Fzv4QPmFXQn0M6QN3PW041VWCGDYBDVsCL08Y2loeJwmER35WpyBQn902Fv4WXsX5LSN6UYkULuXoNb+",
+	"RWfze7uSZ2EkB479uR44LotKfP4KmAIVREHUbbZlDnHO5xiOuRJQpgVFzhvxC4IM/bzy0iM9bOnCP+d5",
+	"bpWsCTQwL0U+jzF9MdAdAP0p6EzoT6BwQYSMsg/QkvLtwsyU4kOyZPyaSzVQj178tHe8i6Fa6PxjtR2t",
+	"2HAshmRrl9zcYNgp7rWmGzjiPszgA9hw9xKMj8GbBqreW4jJUbOkGbQp43LS7Jsm/EbUoLciwFl/6a0t",
+	"BtndWe3+D1STAWCIGvyWjZsebnnShLxFABEjSvxJs6O7/YFirhJkoKAqDp6s9Uxv5x446rY5B47yhbgG",
+	"jd5qqLlNP42p2wGbLFA4dV3cKj95XmgKawZhZFUxviVuQtl5W+Imfwmsw60CAIJOAJLCbm5KqYtpgr4Q",
+	"oOl9Bpa+5RNdt4Qh5zhl3N/BgWq7hDUhjCi1rY4v2ogtX4VGm5WvVIAmHh0S2PSWSf6vErBDo/4kQB13",
+	"IfeRzMUexdcPPlGd5zKz6BdvEEEdha+H5+jKycWotAouutie7JLFFAHJrzKaog4PWzzguI9E+xHjbB/G",
+	"bLLb4/ErFRtVAF7R0w+1mfmEi4+NJ8zK6Tz4t4BnCclGkB0Gj0Mr52ZWEGEi6YL5RDP0+kPGG0AxYlIR",
+	"prR1B41hPlskAhqhgwBwP7ZMAD9J47IgYTw4fo0AVv3c7Hj8dIbOE3jwKTTw+ry+yCLHtJNYrkqioRPE",
+	"mUgQaJnXMpHKsVQ3Ul2fMMxJKsTEt1hy3yXkwLNPYAqbS1uinKd9lrrG0+lAkSZnarlVkFh1I+aEXGv/",
+	"itM09UzR5FBLnTsMTlRbMEnIMiqkBqBVzGCdWt6+P1DAwdx+Bu6VMJ4b7VDmm9gRhQbzwPLnNiGKdfM/",
+	"+zYd2xCh9HYscnlgAer7pHRF8XG7HtD+fJnJCAUpul4+/NRPYrYGnEKDqPZerZUaSSXNWGSswC7Vhlwn",
+	"LPUd5yxFefcGtEvo8KqE/sDoGCX6LgTP+FUu0Fh8trvP3pFy4tuGwnOPIOn5SuTohkGNPudqFz1P4GT3",
+	"KdI++Y7wKxEO8Dvjwycg6J+2aoq4I+c+sNKgtieLe/UCm0VsmRRwlGA9xryWTneVsG0VkcAoHFV0MApn",
+	"sELUCZlfFJcEZnTcLg879/EegwQOCL791vouGg+hE21+NpvH4zaTdUlL1m0QX5A5mYK7lS/U/Po4loLE",
+	"A4Sy01MxUC71NGEiN4I9OXzM0pEurmSWCcsHMNiFadfG6Y6jQoh83sR97cJ49fWCJwOVC34LwJJjMfH2",
+	"oCPlhYQLhn0sWeoq58DFU/PFlFWhrJGA36MP2PIP8glZE9SD+1GQBVjJ0eFuVOgBHIeYmGOcGFIkI+gq",
+	"p4Yqh7v77BxT2FjqQP1TNuM3wgwUAdFTK3FDXYh3uyVzfNnuXzLX+hU8sGTud8cfUjKjKXKHK79MMscO",
+	"HWolu74+3OARrR4ca5zjDR5bBlZ3u35nWtpIgPGEXbH1iLmkzsSlzRdcZXoS+Wo5emqZHnl/KRlYKXsE",
+	"JXyPDw8TVm/0CY4fOyL9+CrXwxvEW59D3Y1lL4lrHfVxKot5KJOjDWPXwirGA6XEzGVGoXvIV3CUGhpi",
+	"WNM/aelERreeIvrxBdWjEZSj0iQj38YJOz58sj9QZ8Fni0Bmjj3VvbZ2WM9u3PidbAwTAWADyItJyFGt",
+	"Di/Yha07vGq9Xz8TW9gSF4jb+rZwAppMhtvkvYT1PrgEIIo1X5aMgE+06nURmRD9PwBfoUUEcr6PaFM7",
+	"k4ndaEvT2CbYETWXCPNrpzYb61zUAKMhQ9InP8RMAgvFrWXKCw5FkVN+7dSNP2OmjmuAUk2AU0A7PkfP",
+	"JDw5u4YqktFon4Gfjpwd6E6Xo1GAOIEB2m6FXULwopm10+R6Z709x7LaryOZrdmFFuqbl2a20YkTcTyE",
+	"7jyrt6HyWuqk1o132w7Gljy3jrtjf2K2I5R9YTsOEkpZsV51n73kwzFGGbFtTmjPILEyzHkq7GWdT+Nm",
+	"O2CuO+N5KKhAYqDwjsKABP0MDvIbqTInD09oPgzzQBQkIMIlRxOcK4ZqKM3KFYTCRDHQCrXFdrg04AWk",
+	"7u6nEbgxFb5zmtI++4lbUU8T4IXnSVKVmsnyBOlHhl4MrrbSJO6rgUJpmVAJfUEQjFc5VzdRnV7AtnDQ",
+	"JXNDKwyyOnU9TR51ta4YqGW9K5LYqNmFrmuF/h3zDRH21SpUuiqbjZKsIIvP15W3sMhD9Z2pOSBBeam9",
+	"JWFpS4cEaLdBywKzS+liwnP5O8wXQYs5xfvQT4l+TNicgUprbZsSb0TCqwo+S6FEHKtQcYnSsH/6Pvih",
+	"y5Hd6CsO3iSWFXqK4XsneRBH+YQZIbyryQ0CBl6sJnHQAFFYhdGodc8clICw494NCpjtmBeRNAs+oS1C",
+	"uHCINgA8OgEaS72Fba3gW6vSgpZqr2kmS9QaC2rb7g7Qnae1JZ/thhJiBSLN+IQlqhFGn3BxQ3kP7tep",
+	"4UqWcFyw1Z6SIIErOs19e61TbLbrW2Jwc5P6smDnqq53AIP5fU8eN78vUz7PNc8GCpEj0G9kTXPIeS30",
+	"jPGJRis9vMmlC/t2I/Y6G3+LfeMt4IXnz/eOj3dP2O+i0BCzQVhmJDsHxIyKnbjm4GJQFTo9IKzDCGE/",
+	"9CR7RdX4pXaQDHD4mMqCebygM5LOjFN5Yk3vi4a2jsXv3lEaOQigAoE4Vql1a4IGeOtfoSzZjoYOLz+D",
+	"cR7aaI+Gfi+M1R26MndDdhW0ZCYxRJ20vB6JABqwRVvWSF4D/IM7PCA4ncOFMPfsg19dR1IvN6i3OTFg",
+	"hcJX9opTKpdlMchzGKK7wFZyMyRjHvoeWyY2FNMSCR/EQ+pfO1AGVO1CAJIJJaSXzWbx0phKEGwJtv5g",
+	"KbQ887b908OEPaWmekJi7zTKLtt1IVfIK7PqWuBkpYYPQj/mFFR999bjw0P/69DlX5lS8Ow0dE8HmcCx",
+	"ugqBJgj4wQfVrsRAWS2GQsT7DEvnMjmEKEEEYvHILwxBA3A+SRgMP8bREIvgyfGxlS1wethknPS4gTpK",
+	"LHt3Uwdnh1bXoqC+6Pb2SVVhTmwN/gdFKAeGiVsVc+x66KNkOSTLnDgdwUpZKFXgeUJ1DgAo4mjbG20J",
+	"0RPSXACkibkbJPwwUL4SahASK+r77KwsC3nl1dKreajxyKVVuAAAA+aaEOO9mkNLn4GycuaxfbmVNwlY",
+	"e4f0z+Onu35X3drrUC/UjQVE56kDLJOl3xhQX512BSYjqi/2R5caoehPmGWOKUl/+Mr831YLSRlJRfA5",
+	"Z9qnjHQYm64u64+CrP8DCrLWL8e6l+jPciMyiIq6GZkgJRfO8PHKJ7bF90nAlcpE0XAL53p4k/g7dM2n",
+	"hmwAvMcQTMLcMubLIFPpsIW8Mq0LeQ26lMNDsRop2G3zXurzKRXS1kFVgnvqipfDsfe8umSIoVajXA7L",
+	"dN/aa/AbsFYou8PJDYdHm1L36xh71xp3dbNsAVUXTKxyTG/TeXZJ/4x7eieRnea/Qch2q7MOudJKDnmO",
+	"2FIDlYlpOWZH34e970weCSkiwZjot9y6sYHNFL21wVqMjVOnqaGxAjehlhxWRnnW9Fn64c35h3fv3r6/",
+	"ePkiBdL7s+Xrdl+x0V8aB5uj5uQQroZnQqyaFtseGkMdO+LDW8xa+TJ6dm3w9TRtr2B9OV0bpx30OADw",
+	"CKn829K3DxwT2Y4P7yd9bS9uPmeYT0IeB399sLLV/vcS2C31VJSFt1wDnFVgp4krUa2repAaM7YmuOG3",
+	"IsNIP51oJJ/QWC+cIf+kHgnDeWLwFEzgqmh1obt92/KNek/DfKFc6jB813X6Uc/YxBoPoZD5vhAwui/L",
+	"Bb8RlFw/FszeG+C227suaPUsjQ75boIV9PUAmIrIGuXO3vQGaIK8x1ep1mh5wYwgmwj8nnUrsZq6RDCw",
+	"j7QSp+EworIm8m3rYgK6Q6VcoFsW6Dp1Y1ANtsxzRPDAakM7YIh/zUV5UksNN6AroSvZ3c5cKt9l1TVJ",
+	"vVvQisyBBU2x2fHNPgVWHbwMeprtnOwAJqMD67UvjPGI8VSJYo8Ok50J/ygn1WTn5Kn9h1T4j6NFNOR7",
+	"NTYewIaA7Vkd/EJKfigDAkf7YvbD0tvv0R2C4d+dap9n4DOzl60Z4W0l6ZfhnVsPw26Tqvw6VlNW2MaH",
+	"yNAH6rJ8LIRVrZC3VJRFJBad7YNbqVSPSm4uUk7cZBcrU4FtY2YOwiTpQmQnPqEYkzrQypB59p2JBCOh",
+	"RaNv6WgXDVN4DEWLj4SkfnyMm9CkJEUEoJCUshtbE2dPGR8oF14LBQ1L7ZnFPP1g0rAzmiYcpVYijj6V",
+	"VvjLiUgGiub0jEVxON9lgZIU99kvLqrYMkGiF8bLEiGtSbrG0WS7aVVRQBl/JDSbcSPaooZ4puoEyxgg",
+	"kLTfHoYEuYv+i8iaBg/1QDm/RsLS0Ms9jbNUQZ6LKcSXseS34XZIKY7qPA1Jc9u8h8BB3w4U9nc2DkW2",
+	"TUzDUJ4ZbEkt9u8nIP0HVovD8joyMf0mUrV16ER6NQ8nQDtz6n1PDswcc7GOHm6+SszCnK2cGgueAYP7",
+	"tOOAgbsGoUcP/HM0xtbACICWOdzRWlx2LWbeS+0PODWdJZUUqcUcD+dPiBrX+w78jtmZKZ8pe9tiD7q3",
+	"FvQIUcurQjW0B7JkB8o7J2qZIslibgMyhkY6AkXS56T4Y/0fxHWPgMlCsodL/bwGfGVrCTi0EhMD/UQI",
+	"62iiz7izFhTGaGB7KElzqNUwryzbw1Ubq/TNzAki5p9RW/iFGDVmxeH7DxPKWyyZuJWZUJi6cwjo0W3r",
+	"jcBPEKuqUi784qItZsxBepYzaKceMtqVEJmrN6Njia41+HkZ5Vn7yllglI3W92AA2ZWcqTmVzCHUK/Be",
+	"nkeFuGmjM3pKFZdGCDuYB85bDjqW7uJ+NADDwMG5MAAGsFzCgUvccZvjPgd8/BPKYwCnjQuy+oyUCSHB",
+	"c1iU3W5TFWICGSGh2T/kHg0JQaT5suaM0QnjTxoJjVjljCMp3ghEva+nTUnjO0TGl9H+CM3gseDQgAKD",
+	"dg7anXg1vPAv1ANaZEQW2DUa0sNHUTgh5yWl08JSXEMLQxcHcjhOrRIVUDRht4DMIG9aKwE7B2dtNOKE",
+	"ULrYnNzusFeOvaTYwDztspIbeGHrGxavFfUH+7ZMkLa2/0sNkYiXPZQl0oWTtg462gOZu+YgamHYbuw2",
+	"8GkwC4N4Arh3oJIIsAif7FLGJiL4EcY13IKx8yHGm+MzGGWJXF+rfD5QKCaxOQklW09OUOnlZq6G40Ir",
+	"XRmswcR3ONgb6lvDIb0aLptjJrWcOsT494kRQWxZU4vLzCrZKyBM/Q62XlHcVfm7uLd7+oCX6pxIoqsE",
+	"qZpsHW0wy8Dn+W1cJrgB9+ctuoDXfdOOIt/CcnkOg13oQzFlZFMdvscHKV1tdQvFNX0erM85M07jPGzL",
+	"cpdVfnaWTC04CQaql5cAQs8LDgLW1z8AbGs7roGoLeuW67CQ97bzQTTgvgbbf9ksoSawKr4Vi79Equl7",
+	"MZsm/qIX/+CTT/yOzcYNUFe8h2V5Lfr7Pi5aAT1iyQ35ncHsQDRpeIl9h1yzP0i7291nPh1bGioL9zh8",
+	"AyUW2zBRpQp2ayrHNWcqFQ8T+lPYlwj7qeVaC5U9mNPvi9Re9/f5PSgyCiJk36crrOTmZiONJXF69EIn",
+	"rFPA5MkmUlE9qhHCMMiUPmOWNcprxdK4JX9KQYGBij5eiAscdyacXsAiVsSJ36p8DmXJxodU/GBdQeN4",
+	"krXYcZ9+3q0TqBVIUyo7TAwsHTRZCmFvbtec3Btq86Eo9ZXWueCqV5T661ITubnpoSbaPXsQNZEIyl0r",
+	"/PcqlbBVrYthRZrde9Po0WYuJCpxtfZy8W2DErSUtiFFyBq6dQOF1w49aFDNoSBPhPvb5zXIJ2zFjYtV",
+	"RqxfbA8sEeRXpDNyc7OZzojDWIrYltLIzc2XCSXBorqUSAAFphrRL6tELpklKJHc3HzlSiQer9UikYzW",
+	"uMixYDz4BGTcAzcMuyc7+K7EV8olka5nkghTBJWyBXywax1Adt493/shYWcvWv0DOBl/S74yvK71t30Z",
+	"UhccQgdMFwCNrI/R1b5xD3fTHwaaa5NjWM8Usut8CESutUTnQP0CMSjuYWic0hSF32a6yp2pxAx0boRe",
+	"1SLXM9LoW8Br4FY+XYJHtWW59UWsoVXE/JA20HuhoFAWZ3IlEne2VpWulPvH/XH+A8+kzcEnbCG/FHf5",
+	"lYa+Z4DZyAPeP0T/DLEurO9ZQPv3SUdFHS7dBecfWVkAEuEHxGseqNTPLlbfolZNcQiVD4cCMCtdzq6H",
+	"m4R+5RDBJPSrjm5IZ260na1CHgF+XBfFEbzcg+Wq4nBocuP5MxnnEmKe3pb4ao+CRXckz2FucZBigZIh",
+	"yW2yNMflvAQrHzAeci4nhHCaML1u9OIsGu2bjmGEhaw2UaMtfqh4RjQkVUbUOV986luT/Z0hDQhDyKhW",
+	"22GeHIEot2L96NDVMHM1B/gdqA7nxbUovKl69JilJFQvS60v4WtsFIJ1CJBrOVBT3EeI2x7YwVOXVXQj",
+	"piWOaTVH+8c+S58jgexdQEalNARNkkkOKEK+xRP82FdvhE04xRCKrkpKj3KrNCyNKU4PS1HumbIQfJJS",
+	"0BkzXuLBCHVvginAXMUaD2Ts0uoGCpaHVtVBbQ2QiZVaGUm4OdhvGkizAWqK6TAABeTRTexC7KUpdG51",
+	"o4IPS4iSv3bTnfJyfMLSgzRh6WBg/7ufUjH5/n4aI4Pvs4uZrlGnz3DxNq2dJ8z4A3TB4i7puSToJGsA",
+	"p+EVlzIzadKgemoeC1jmsqS2NVAgn9LfkCVEprTrnPidGahhroc37JFvqZ2w4ydsrKuCABqUnu16CigB",
+	"qtE19h/zzBXwg2v+7AXmGp+hsK9hH7Cjw0Oa4UBZZnqCgFUa+/T4U4WkvssJV/O0Rr5nHpKlDIBPPop3",
+	"HQMhUAHy2UL3nHZtttv9EnjeKr8qkPJU6GmOGBMEhgcpTW5eXb5M+F9Tk02WtGL+dZlm/aeDP9WZ+kgX",
+	"E17unOxcSUXdZhZbO69So4+2IEeWeVcCYX/9gToAgwXCQ2Mcb+8msme1xnLwqcYHlnpkgNSjx0mTSaHd",
+	"UeAyltdaTqMATU2W2JMvdJIE14LK5+F6gzsienHklBgoUO2do9O+m5r3nMbdrNia1xGXWLuOXx86O+qM",
+	"lhA20zs66ywxY5lTuS9kZSKcnXNCyyISoPvsjWZXhZ4ZSPXVM+htAjUk5VhMTlBwICQqMN5Mz1SueZag",
+	"cCsHyig5GonQ2tFwlV3pj07XBSSWJUTAumigy55acq6H98LeFvfUMeSItTznw7HYe45yfxV/qT/8Odlx",
+	"+scLaRw28sp3tPwketM5kd/eO53L4bzv25o/+5zs/MderB3tvZ36gr5lL+z41ZYZ6guiRuKpD6nC9zAz",
+	"/RSWWZgRSu9GMWWpCDMA4PLt7ZUQrWq3MF+E0foEfyPnu8NHhmG6tBP4snfY16FOn5cYWPrGIrBu+qtN",
+	"3LCND2XhRgfXZuBuq3Gxt287iH2ac7UqLlSIWxkgE6fNNi8h3GNNXvtChnAWWGgAvShAK5RZ4t/FDqkw",
+	"JrwHYkW7rgWSfU+9OvOu+sc7u9SvTvNw/XBiZ1zO1ebqRvrygl+nVDYLOq0b4jvDbkUBuw/M6vtg6zmz",
+	"mc7PxdUbh9AahaJtXTMPfPRGK/EzBgK2yRJgdh1KhF1dQ4mwe7dKsMIz8MrHbdRzjkU09H6CaXw92rML",
+	"3oMVp5jRcKehH8BpTPXCG1Hn5k64qi3/xOFf1RrbHCGo9oVHCrFch5IPTDgA4E2O7o9OSTZT7M6DjwWg",
+	"KyU+lgPlfhC6w0S3SJJvOeZcf949jdCG6a3gyqB3Q4kh1HGDT0cMS5Fd0jBpAo1SCQoTa1GAaIheAmYv",
+	"TgDvOPS+sGvW0BOTgsdu5lE00v88PtJkoLCAkcrOQsPlE+SrcPkDJvKTo+NQooYEidUlRsMGPMMGi1Ad",
+	"rovpmCuRXdIWXRZiZNKBwkye2KXk9xCL9ie8uBEEL4naDaDHYTc/7Ac8twKHQJJgs6MG1U1svFp5Pa6H",
+	"xvMLi1KBFJ+asS7pOGseqHUljj2WDRljzBTvP/5qJ3XObx88a2gVH66FX0MKkS5Ql/hKeeW5cwSvzyOX",
+	"6GMHjkiXwje5yldPt/UOPzFSP6LGQprbKXiFSEeQhqWDnUF1ePh4CLdDZvAPcYKfOWUNPxzspE29IQQO",
+	"lisOSzIOrA1kieO5W/NXq0q4GZ7TfndWlNH321QtPK/6dtWLph0RXR//0cOG+lKIVdR0DIfpiY40H2pK",
+	"WGpEjiK8FB9Ll9/jooHHT79HmFD7w0P2X//rf7OUq+FYF5ejQk9ShvdroNynpYYYCdyhxbhLEJLQrCvW",
+	"fyClWHwsWamvhZXiHjkZunxgevtIV8UJe3J8PFCpk8iAJXYpPg6FyFxOEBZmfOyINMIjCLpAqkZKTCPF",
+	"QF+sYYT6roFaKXmtcUiaTWBmSpNgKEGoL2MrAayWROZAoeYVlYFhdLCQpYhahgBQrVdqaIZwlhARs7qH",
+	"yBKCWARpNNTKVBORMaj4DyrfQAWcXK7mmK+CicIU3lumg9h1PL6bxoHsPuKkW0rgord/mdzjPiz4LMtW",
+	"5B7XGGhd71hIS74DD73PsFvvhS9Z3caLSb66sN1ZljHu7uvagqOP6nUgJ1NdlOvX1a2UMh+mmC9yyLKC",
+	"jxxT96iWTGaGgDabPXaiGjjooITK3olX9QBCJy8Ez+aX00IYQIwGlk8VDJCckRbinyC5Ut/7EdrvIDbO",
+	"iBqswNxcdgB2cXQGJogBBDjDp0AHyTk8QzmyA6ULJ8gUkwrgWJxQCDNwDeKw5QLoNrzEEJmzAHiGv/OO",
+	"QyfocB5BGjk5s0IcsfuSRm68WuSsyb/Xy75Fmmtow1tk4q+Rxr8ME8fB14O9BnoLYModbG67LWZg2u7u",
+	"kpbksyq3w4s+OaVtRcrAc8Tr2eMq2zPCUj3VdJDDatHvdGpvrDQm8dW3Hk+aQESS/mpczYHyBBjEhOcj",
+	"XVh9SWbeOHSrqd2cNj90eyjgztcshAOCqrQ08nYRnLlBS5xxw4zVEhF/ri34RvxoaXbQJlWYdj7OzefA",
+	"HWlWvheanVrXvJpksHSCPkIvVfn9k50WNOEvbXRTvGYbqs/nh0k+2VST2V6o3DHppWUxm/Ob3sK4yVMG",
+	"iqx0QFOzW4dVcs58vSvLabUzk4G6I8vBupoHs86+SIVNn6v6Eizqb++m2nnDpCEVHMsotml9xBL/oKjU",
+	"5nbI2le91Wg5ywD8XisvaTDP5SOHRnPohQzBLOy+5aN2rh4tccDCdtXfGTYtpN3fAKuM/INNdCYG6tHZ",
+	"i71nuyfQC5R62rmkR++yiQCZYytIZrlIwdiZcVlKdX050sWlVNOqRFhJPUOoTHID5UbAMGpgdwe7btj1",
+	"/laJSpyyFPtukqj1JU2AyAZtMNvi6M21EcNT+pK+uqSvgL3UkZE6IJF+gfTtBha1w1lyA+oCUeYg+Sh0",
+	"Z+AKMC0ThGR16oI0rNAVllOJWQK5pafMjKGuEPv4cpmzUmsqiW/MPXBsu9mts8aOpjX9RBoQArD3puS5",
+	"IBw+t7QQSlhLQpy92DvaTRgfqJoM6BAA++wtDEYtUwy1yCVMW5dfC25Tu2z7j6ho4xQnBwRyOaryHCzt",
+	"BTfdQF2EmDDdmzi07ALFDTwCKtELdXENTKuQ3xvq6xQ2hCbDH88/sbaJrxaFk7asdiZUebrMTRkGDugH",
+	"j7CIG3ytEhsfUNVYMlCwD8zeHVcWjgD2BLgKAQkoaLYTd12nuLnZZz9THy2IsiNGXka9y9w2NMHYiRlA",
+	"nYzlBqBq0LN4IP5J+Cc6EIA8jlqlc1GpBxPN7yv10II5FDy2eg2xc+J6aA01If06E5OphlTT90Sgq2R2",
+	"20/u3Wnaa937LHVeS9/R3Fdnft21C0JFXlAnWhtyZ90az2Xaic8D7IxLv6tnwkbN7qTv87ffM7XMBYbf",
+	"+1G/6QLMeCk9Wtm4RT9YvxGf41nvFvGQ2V+9aO/gE8nP7ur11lBh3cxLWOre2PYQaCk0TmfSozvNnQei",
+	"mu5acvz+YeA4vB/+i9HJ6vtsd+3v5Npam6zsZ+IukZ9159dlc51DJ3507qGWCFseKJP5zGrQb94933tG",
+	"SYj1PEWrJ/oUAsAucRlurWEMChIt3I7+KdhWR3TphGAxtypdsM3tSdlfKO/sK3U+/FVT60Ad3b/7yTZD",
+	"ZWHPKQt3inZWKwCBgXSvKw6txEkZYTzLCmEMaOdPdk8dlE4uPPHX7GrIoT3zr4xsRqJHChkstnfyjZnu",
+	"VElgRPkO9+xcGLM95ND6IM/HWg7F/8mIOc/HGrEllym4m8PjeGDee4M9P3dv/KaVVlrFan3VbeBDqatu",
+	"vNZaqu3gn/dCCsFChHTCpUprXApvjPPVAf6G89chS4v62IErTWbi0v4mhbY+Jm5OF9D6vU8SE+EBfXFZ",
+	"j7uYCTZn6dsgecwyRMSIu7XVOqrHSGYBgLOlW/rmAJzey7gKg/NOTB2ntF2G7jj5F0mbc0vrSlh2+F1f",
+	"A3DnirlabZfm+63Ad27aoGGFrKp37XDOnS1aLX0aQLxVtXoc7PRpolagCYETIUics07I4ZY4n7ipLJcM",
+	"0aUI5U06PGCrMR7vng4U93VOEJ5q4Mbbxx7vIqKQD0jVWkpYfosAQoCTARzGD6eLGvoPxghEIU5ZwWfo",
+	"6BYqw4S8crE8zRcgtQYR9uvRDaySouVVIU3Qu+fDJijyqcEWOXsQXPqgZg/UNkMslG9NcmNSmRL6DvUO",
+	"wMF7lWaVGkklzVhkHqCO21vqZVhHb5BTeMNAhfQC9xQEPVJ7EjQr3ClO4RD2CFMdWerWuLuPiFyyEAth",
+	"OQY4666AFkOWA9VQP+O5dsbG0LjZZ2c+p78FEAoS3AgPsQ2Xw+5mJyaME4tDrqgBoAO+87Av6URnIq+X",
+	"N3gRfjpQ6YQiMelC9YOx79VKDnnO/v387ZuEZWJajtnR9zUfL7sRc0PqWXErIJ2VJPSxXX493nZCWWV1",
+	"+XzK2tFyW5SZenjNwUu1R9LiENJCHK2OU6lIO4vCaCFW5hrKrgqWYQAcnwXqlyLPTAiidZMuYmlBKp7E",
+	"kkbAdJnyIvh/sC+fNFpRz0rXmwP1GkJgM8K1INnDbrpjrW8SMtm4uQG0m8KUAIxmOeK0Kheiy65BAmhU",
+	"EJ6HXogDBcNRaA8gaeVw7NHtonVRg2LFSpHn5pR2pvPOufgwZRx23CgKhUNlqGX9wKczjWyfUqSTuAG1",
+	"NOzp4WOWxmzEpT+nmSi5zFPinMh+ochV65ug8Pi+1VH+qSUxmdnbYa+c8SW/bVqmJZPynQOX2o7TwL78",
+	"y6iYf8QY/yVjjLCCZvrNPcUU2xVZiNgv717cSPzRM8hSjmpfHTM/AVYeqRkBZSWJUz187k1IRMLk54F6",
+	"9OInFJ8RtIZTMYF/xHACVLjvi2RfRaKuv1Brizf9D9iVr7Y0FqfXYbLBiW6zGBaTT77dSlicf0czP7wP",
+	"XyiQ1sfkO1tIz0vYVVVCnhG3929EGWlWEzmpXV4yw1JQT6S6ptAT9QvErDMra8HtFK7xQIV7vEFTwahx",
+	"WaFn0KassGxaeS1a+rwqy1mMBuUYFEhs8VzlOasA7NVqNg7Uw3MxNeSF4mWk/dSNJaujwJKgyNQqmiWW",
+	"kwZjYqD860BXHYLSc1aPpRDvs/r5pBqOyR9Pm+r2IcpQI93LyN9dc+0J/ygn1SQ99ablQEGRWWTyQsDQ",
+	"oRda+9fqsE93F9PnDAFo1mhhHSU95G6tr6I3UAtn3AyUK98l9BDQEd2xuvrdNZPgVuj10bE1qaBdsWfd",
+	"en27AgmcNtuSAokv/0ON/EON3JIaSemYC2pkDyG3vhJ5wKdTobIv7RIFkSM+liFR2195wXJuSkibnSfs",
+	"SowlFPgSGHwulUhcqjv3NawON8PyadzPhA15AYm3SvvUbkBGr/suCW+P57koIDskQfRgz4fBDzjRmRcP",
+	"4DFyMtiwQusJifNTFFXkTGjmzeuZYlZztkowCsdFFl8yns/43DBpEqpsjnpJ5fJGkG4NDomThauOljZ4",
+	"OkPUCKb97u35Bfuv//f/QzJIG9LGNfGRZvGVno0PVKS7L0sAb1MzXFenhlWR1IUxitGk1v4kqtS+k19s",
+	"UXbAVbjQzo7YmvQ4yzIZOMrDCY5OCwRQEaDwnfcChkBlvJbaQI0D8FZiI1xONMcmQtir5c54oHwBJoGG",
+	"4GlsiLvQIa4WGExBTR6gdjNUxxBMNMZeoRJf8CKXoogu2iPfmy1stFDVZOfkH/ZtvyaLfTkfAtsBOCbZ",
+	"+kJljl/+RvS7XcEBjoQHlButmIfAUCE2QBEh5IaO/ZMoRbbrImW6ZkQ4frMY0CEiV74GioGGvA+qun0d",
+	"+TPAg0rY1tSLCcwAzAOYaHUNoORG5LfWFCPNn7ARr6Sixju+tkMWBuSCqyOBjaY7g/y4WIjgtcYN7pk9",
+	"FgJmsnXu+BYI62thja+dYmFn1cn9vk7nyTsKOeGEZSiLw7u7bQ7xyd3OpXgM0GQbLqjT/dIhV0OR50Cy",
+	"PpybabAF7SOQ6Zn4wDjGd0nWYHMz1wTd3qOnrrUm+wXiL1SANVAUkSDLN0Qs3CVKvLmOKFenAf8BfoON",
+	"2bGfOqx01f2x4wChvbSP73wJcn4fgYR+O4SMs4ZzoJ372jx/qx+GM18OFfAevVioc8/GOkejKAnpE1Fy",
+	"AzrfV16Q0l2v79ouykC135SFLJBm7od/LYXKvQUVDKF6jgdzKR4QsVzI8QDc/haxLV0TpdARCeLm4Kia",
+	"4dBW5xSZd0nhXXTPAYaBq4UEbLogc+Pn7d21lxyMk6Q25DU+2nbNPcqfqzYox9bOW8R0aLgaO7SNu4jx",
+	"yK22nA/ZVTa40JYkOQzwRWAWOvlfjK3wzbA/D6wACj8kKG3CCJ0I1zdCbdi2oxC3+oZwIqnhDSqvEIZA",
+	"JDRP0tidnmDZMMPlsCMT/ALn9E3ngcMaVmeB4/Y/VA546TbWd5gZDoXpjEVbkxca9Cxx08WnKkOHFbKj",
+	"0V5CB4Bl+acoNKyedv7j2d7x0+89cKonCXbGUkuiIbRl/4aBBupK5FpdG1e6G9p+uyRHAMxIaS9Dlhfa",
+	"g0orCGBgpELRW1n0Up7n+yyF5oku72ug6olfgDlaqRulZyqeACl/Ia97OePF1D8gk201jrbvXicocY/g",
+	"m5jXiKtbkpcM+59A0y4Fpvi3kqFc0rmtdZFqLPfgE/x/lUH0ijpSMq1iNtrom37su9ThS5dViSPXDoS3",
+	"qrfLe+TyW6+VtaNsurNra/V2kFoFdVXAkVTFyhN5HbKxMULgylCw6PQjBYDdedg3LjsOHOaiKtTX2OOv",
+	"xHn1TcNHbr3BeVSFWm4NvURjwEeAKOUBJhi1InHR/i4Uoxk8SV8ynC6aO0eEJm2NqwxeO1DYxiRgAzkf",
+	"QyknouN821Rslfnj3QKXrwr1RbRqWFNXsaM9lQcsdnwJuB4bEiuxAIfsuKyDBD2T+AILSVk7hl1VMi+h",
+	"gTB+i9tUgy6CH/Epv5K5LKUw7NHbd3tHT3b32RsoWFOa2Dvw9KOj3VYghb9HCJRbOlpfad+BMQtIRVap",
+	"u5djrZ1k/f3/PT7OuSnFpOswrWrnj9LrYPdYnvpLeOc3bZj4daw2TsI2PpSBMos3+V6MFOqJjs0mSh3U",
+	"eNeholLyt0okGDOfSRcHCmp8jOdlVa12QCxU5/3mbonZ+/d/GbU+LG+JTu937lvR5WfRoa2nzy8fit7V",
+	"DvBQ3EqwWq3hvB81H0UmtwhgHNgPihLyG/gf0oQXf/hBQXoJ3mYnhmTRBAWIXoWgAItvOnNKrpVpvPTt",
+	"LfF9oEHHK3HStx2MOQbBicq9Q3mjR3OqYUO3ve4dOYpHQmSA+qHVAs5O9BqPOdqyQhfjx9yZiQaYMB6V",
+	"xNhtnpaYJOemRQn9i697JXOBMSN6Jj6vqLdvy2ljSoTLBeYhIabUGKXi1FCPmvJdzakZfzQEOgE7Xs5J",
+	"+cUaIGrC4pfnUlHDy6Juq+0HGuUIx3nZ0Suc0dTygvcVAhN4UyqgI0QQ3GJYlR0k9Qt559Er48Dvpbol",
+	"ZkJzotfHZEoftS7LLym0nMC+9y7gDqH93NoLOnrnWJpSF3NrXf7/AQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

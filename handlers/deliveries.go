@@ -11,14 +11,12 @@ func deliveryBody(d prompt.Delivery) gen.Delivery {
 	return gen.Delivery{
 		ID: d.ID, Kind: gen.DeliveryKind(d.Kind), TaskID: d.TaskID, SessionID: d.SessionID, ClientID: nullOr(d.ClientID),
 		State: gen.DeliveryState(d.State), Position: d.Position, Content: d.Content, PlanMode: d.PlanMode,
-		Model: nullOr(d.Model), Attachments: each(d.Attachments, attachmentBody),
+		Model: nullOr(d.Model), Attachments: each(d.Attachments, attachedBody),
 		PlanCommentRefs: each(d.PlanCommentRefs, refBody), MessageID: nullOr(d.MessageID), TurnID: nullOr(d.TurnID),
 		Outcome: nullOr((*gen.DeliveryOutcome)(d.Outcome)), Detail: nullOr(d.Detail),
 		Version: d.Version, CreatedAt: at(d.CreatedAt), UpdatedAt: at(d.UpdatedAt),
 	}
 }
-
-func attachmentBody(id string) gen.DeliveryAttachment { return gen.DeliveryAttachment{ID: id} }
 
 // deliveryOf is the id of the delivery that the path leads with, in stored form.
 func deliveryOf(escaped string) string {

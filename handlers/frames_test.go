@@ -31,7 +31,9 @@ func TestAppendFrames(t *testing.T) {
 				"observed_at": "2031-03-04T05:06:07Z", "content": "a\x00", "raw": object{"A": -1, "a": nil},
 				"normalized": object{"kind": "subagent_task", "Kind": "other", "subagent_task": object{"description": "", "total_tokens": -5, "unknown": []any{}}},
 			},
-			nil, 5, object{"frame": "tool_call", "unknown": 1}, object{"frame": "other"},
+			nil, 5,
+			object{"frame": "tool_call", "unknown": 1},
+			object{"frame": "other"},
 			object{"frame": "tool_call", "tool_call_id": strings.Repeat("x", 513)},
 			object{"frame": "tool_call", "turn_id": domain.NewID()},
 			object{"frame": "tool_call", "observed_at": "now"},
@@ -184,7 +186,7 @@ func contextFrames(t *testing.T, registry *prometheus.Registry) map[subagent.Fra
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted := map[subagent.FrameOutcome]int{}
+	counted := make(map[subagent.FrameOutcome]int)
 	for _, f := range families {
 		if f.GetName() != "gatehouse_subagent_context_frames_total" {
 			continue

@@ -111,6 +111,8 @@ func (s *stack) world(t *testing.T, tokens map[access.Scope]string) map[string]s
 		"id": ids["comment_id"], "plan_id": planID, "body": "b", "selected_text": "s", "anchor_from": 0, "anchor_to": 1,
 	})
 	ids["delivery_id"] = do(201, "POST", task+"/sessions/"+ids["session_id"]+"/prompts", `{"client_message_id":"m1","content":"x"}`).text(t, "delivery", "id")
+	ids["attachment_id"] = do(201, "POST", task+"/attachments?name=a.txt", "x").id(t)
+	ids["entry_id"] = do(201, "POST", task+"/sessions/"+ids["session_id"]+"/queue", `{"client_queue_id":"q1","content":"x"}`).text(t, "delivery", "id")
 	ids["turn_id"] = do(201, "POST", session+"/turns", "{}").id(t)
 	ids["subagent_execution_id"] = do(201, "POST", session+"/subagent-executions", map[string]any{
 		"parent_tool_call_id": "c", "child_session_id": child, "tool": "delegate",

@@ -74,6 +74,8 @@ var dataErrors = []func(error) map[string]any{
 	membersOf(conflictMembers),
 	membersOf(primaryMembers),
 	membersOf(tooLargeMembers),
+	membersOf(queueFullMembers),
+	membersOf(queueChangedMembers),
 }
 
 func validationMembers(e *domain.ValidationError) map[string]any {

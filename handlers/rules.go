@@ -57,8 +57,23 @@ var OperationRules = Rules{
 	"importPlanComments": {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Prompts.
-	"admitPrompt":  {Scope: access.ScopeUser, Of: access.ResourceTask},
-	"getAdmission": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"admitPrompt":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"runPlanComment": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"getAdmission":   {Scope: access.ScopeUser, Of: access.ResourceTask},
+
+	// Attachments.
+	"createAttachment": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"listAttachments":  {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"getAttachment":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"deleteAttachment": {Scope: access.ScopeUser, Of: access.ResourceTask},
+
+	// Queue.
+	"getQueue":         {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"admitQueued":      {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"editQueueEntry":   {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"removeQueueEntry": {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"reorderQueue":     {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"appendToQueue":    {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Deliveries.
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},

@@ -197,7 +197,7 @@ func (c *call) do(t *testing.T) *answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, strings.NewReader(c.body))
 	r.Header = c.header
-	if c.body != "" && r.Header.Get("Content-Type") == "" {
+	if c.body != "" && r.Header["Content-Type"] == nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if c.token != "" {

@@ -42,6 +42,7 @@ func limitsInForce(bodies BodyLimits, more map[string]int64) map[string]int64 {
 		"rounds_per_page":               domain.MaxRounds,
 		"refs_per_prompt":               domain.MaxRefs,
 		"attachments_per_prompt":        domain.MaxAttachments,
+		"attachments_staged_per_task":   domain.MaxStaged,
 		"comment_body_bytes":            domain.MaxCommentBody,
 		"comment_selected_text_bytes":   domain.MaxCommentSelected,
 		"comments_per_plan":             domain.MaxCommentCount,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -99,6 +100,10 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 	if err != nil {
 		return services{}, err
 	}
+	hook, lease, err := newHook(cfg, store, registry)
+	if err != nil {
+		return services{}, err
+	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	recorder := subagent.NewRecorder(store.Contexts(), domain.SystemClock, log, frames)
 	return services{
@@ -106,13 +111,17 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
 		sessions:  sessions,
 		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
-		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, nil).ObservedBy(comments),
+		plans:     plan.NewService(store.Plans(), domain.SystemClock, announce, lease).ObservedBy(comments),
 		prompts: prompt.NewService(prompt.Config{
 			Store:    store.Prompts(),
 			Now:      domain.SystemClock,
 			Announce: announce,
 			Observer: observer,
 			Capacity: int64(cfg.QueueCapacity),
+			Hook:     hook,
+			Lease:    lease,
+
+			AttachmentExpiry: cfg.AttachmentExpiry,
 		}),
 		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools).RecordingTo(recorder),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
@@ -170,8 +179,8 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Gatherer:   registry,
 		Contract:   contract,
 		Version:    gen.Version{Version: version, Commit: commit(), SchemaVersion: target, Capabilities: []string{}},
-		Limits:     map[string]int64{"queue_capacity": int64(cfg.QueueCapacity)},
-		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: int64(cfg.MaxBodyBytes)},
+		Limits:     limits(cfg),
+		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: domain.MaxAttachmentBytes},
 		History:    s.history,
 		Executions: s.executions,
 		Contexts:   s.contexts,
@@ -198,6 +207,14 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		options.Authenticator = s.access
 	}
 	return handlers.New(options)
+}
+
+// limits are the settings that limit what callers do, by their names in /v1/limits.
+func limits(cfg config.Settings) map[string]int64 {
+	return map[string]int64{
+		"queue_capacity":            int64(cfg.QueueCapacity),
+		"attachment_expiry_seconds": int64(cfg.AttachmentExpiry / time.Second),
+	}
 }
 
 // readiness is that of the store, until the server is told to end (OP-14).

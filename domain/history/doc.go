@@ -3,7 +3,9 @@
 //
 // A message is appended once, whatever is re-sent ([Service.Append]): it is told by
 // its id and its original request. Its seq is the next of the session, and the only
-// order there is. A rollback hides messages and takes nothing away.
+// order there is. A rollback hides messages and takes nothing away. The frames of a
+// tool call are one message, that each of them is merged into once
+// ([Service.AppendFrames]).
 //
 // A change is recorded once, as its reporter told it ([Record]), on the message
 // that carries it. Reading never joins by time: a change belongs to a message

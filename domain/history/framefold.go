@@ -66,6 +66,8 @@ func (f *frameFold) one(frame toldFrame) FrameResult {
 		return call.result(FrameUnchanged, "")
 	case call != nil && call.message.DeletedAt != nil:
 		return call.result(FrameUnchanged, FrameRolledBack)
+	case call != nil && !call.holds(frame.Frame):
+		return FrameResult{Outcome: FrameRejected, Reason: FrameTooLarge}
 	case frame.TurnID != "" && !f.turns[frame.TurnID]:
 		return FrameResult{Outcome: FrameRejected, Reason: FrameTurnNotFound}
 	}

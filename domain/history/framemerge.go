@@ -110,14 +110,30 @@ func (c *toolCall) mergeNormalized(f Frame) {
 		c.set(memberNormalized, f.normalized)
 		return
 	}
-	c.normalized = mergeReported(c.normalized, f.Normalized, "subagent_task")
-	merged, err := domain.EncodeCanonical(c.normalized)
+	merged, canonical := c.mergedNormalized(f)
+	c.normalized = merged
+	if !sameJSON(canonical, c.metadata[memberNormalized]) {
+		c.set(memberNormalized, canonical)
+	}
+}
+
+func (c *toolCall) mergedNormalized(f Frame) (merged any, canonical []byte) {
+	merged = mergeReported(c.normalized, f.Normalized, "subagent_task")
+	canonical, err := domain.EncodeCanonical(merged)
 	if err != nil {
 		panic(err) // both were canonical
 	}
-	if !sameJSON(merged, c.metadata[memberNormalized]) {
-		c.set(memberNormalized, merged)
+	return merged, canonical
+}
+
+// holds reports whether f leaves what the call is within the limit of one frame: member
+// by member it could grow without end.
+func (c *toolCall) holds(f Frame) bool {
+	if len(c.metadata[memberNormalized])+len(f.normalized) <= domain.MaxMessageText || c.normalized == nil || f.Normalized == nil {
+		return true
 	}
+	_, canonical := c.mergedNormalized(f)
+	return len(canonical) <= domain.MaxMessageText
 }
 
 // mergeReported is what is known with what is reported: member by member where both

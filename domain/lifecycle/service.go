@@ -29,7 +29,7 @@ type Tx interface {
 	subagent.ExecutionEnder
 	prompt.Abandoner
 
-	// UpdateSession writes title, auto_run, state and time of s.
+	// UpdateSession writes title, auto_run, state, queue revision and time of s.
 	UpdateSession(ctx context.Context, s session.Session) error
 
 	// EndTurns ends the turns of a session that run.

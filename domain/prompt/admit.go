@@ -35,14 +35,21 @@ func (s *Service) AdmitPrompt(ctx context.Context, r Request) (Admitted, error) 
 // that counts, because two first uses of an id may race, and it comes before
 // every look at the session and the comments. Another one ahead of the transaction
 // would cost each admission a statement to spare a retry the short wait for the row.
+// Only where a hook is asked there are two more: see admitWithHook.
 //
 // Errors: [domain.ValidationError], [TooLargeError], [task.ErrNotFound],
 // [ConflictError], [task.ErrArchived], [session.ErrNotFound], [PrimaryChangedError],
-// [session.UnavailableError], [plan.CommentsChangedError], [ErrAttachmentNotFound].
+// [session.UnavailableError], [session.ErrReplaced], [QueueFullError],
+// [plan.CommentsChangedError], [ErrAttachmentNotFound], [ErrAttachmentClaimed],
+// [HookError].
 func (s *Service) admit(ctx context.Context, r Request) (Admitted, error) {
-	kind := r.Kind
 	a, notice, err := s.tryAdmit(ctx, r)
-	s.observer.Admitted(kind, outcomeOf(a, err))
+	return s.concluded(ctx, r.Kind, a, notice, err)
+}
+
+// concluded answers what became of an admission, and tells those who wait for it.
+func (s *Service) concluded(ctx context.Context, transport Kind, a Admitted, notice event.Notice, err error) (Admitted, error) {
+	s.observer.Admitted(transport, outcomeOf(a, err))
 	if err != nil {
 		return Admitted{}, fmt.Errorf("admit prompt: %w", err)
 	}
@@ -56,12 +63,21 @@ func (s *Service) tryAdmit(ctx context.Context, r Request) (a Admitted, n event.
 	if err != nil {
 		return Admitted{}, event.Notice{}, err
 	}
-	// A turn-start hook stands here: outside of the transaction, under the lease.
-	err = s.store.Admit(ctx, r.query(), func(sc Scene) (*Acceptance, error) {
+	if s.hook != nil && r.Kind == KindDirect {
+		return s.admitWithHook(ctx, r)
+	}
+	return s.transact(ctx, r, r.SessionID)
+}
+
+// transact is step 4 of an admission, its one transaction, for the session that is
+// to get the prompt.
+func (s *Service) transact(ctx context.Context, r Request, sessionID string) (a Admitted, n event.Notice, err error) {
+	err = s.store.Admit(ctx, r.query(sessionID), func(sc Scene) (*Acceptance, error) {
 		if sc.Prior != nil {
 			a, n = replay(sc)
 			return nil, sc.Prior.checkReplay(r.fingerprint())
 		}
+		sc.Capacity = s.capacity
 		accepted, err := decide(r, sc, s.now())
 		if err != nil {
 			return nil, err
@@ -72,13 +88,15 @@ func (s *Service) tryAdmit(ctx context.Context, r Request) (a Admitted, n event.
 	return a, n, err
 }
 
-// query says what the admission of r has to look at.
-func (r Request) query() SceneQuery {
+// query says what the admission of r to a session has to look at.
+func (r Request) query(sessionID string) SceneQuery {
 	return SceneQuery{
 		TaskID:    r.TaskID,
-		SessionID: r.SessionID,
+		SessionID: sessionID,
 		ClientID:  r.ClientID,
 		Primary:   r.RequirePrimary,
+
+		AttachmentIDs: r.AttachmentIDs,
 	}
 }
 

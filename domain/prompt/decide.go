@@ -16,10 +16,16 @@ import (
 type Scene struct {
 	Task       task.Task
 	Prior      *Prior           // what the client id admitted before
-	Session    *session.Session // the one the request names; nil when the task has none such
+	Session    *session.Session // the one to get the prompt; nil when the task has none such
 	Primary    *session.Session // nil when the task has none, or [SceneQuery] did not ask
 	Unfinished int64            // deliveries of the session that are still owed
+	Capacity   int64            // how many it may be owed (AD-5), a setting of the service
 	Comments   *plan.Snapshot   // nil when there is no plan
+
+	// Of the attachments that the request names, those of the task, and the time by
+	// the database's clock; both only when it names any.
+	Attachments []Attachment
+	Now         time.Time
 }
 
 // Prior is an earlier admission in its present state.
@@ -39,7 +45,7 @@ func (p Prior) checkReplay(request Fingerprint) error {
 // Acceptance is what an accepted prompt writes, all of it or nothing (AD-3).
 type Acceptance struct {
 	Admission Admission
-	Delivery  Delivery
+	Delivery  Delivery         // claims the attachments that it carries (AD-10)
 	Message   *session.Message // nil when the transcript row waits for the boundary
 	Consumed  []plan.Comment   // exactly those that the refs name (AD-2)
 	Session   session.Session  // with its next numbers
@@ -53,12 +59,12 @@ func decide(r Request, sc Scene, now time.Time) (Acceptance, error) {
 		return Acceptance{}, err
 	}
 	if sc.Session == nil {
-		return Acceptance{}, session.ErrNotFound
+		return Acceptance{}, r.noSession()
 	}
 	if err := checkPrimary(r, sc); err != nil {
 		return Acceptance{}, err
 	}
-	if err := checkState(r, *sc.Session, sc.Unfinished); err != nil {
+	if err := checkSession(r, sc); err != nil {
 		return Acceptance{}, err
 	}
 	comments, err := pick(r, sc)
@@ -69,21 +75,31 @@ func decide(r Request, sc Scene, now time.Time) (Acceptance, error) {
 	if err := checkSize(text); err != nil {
 		return Acceptance{}, err
 	}
-	if len(r.AttachmentIDs) > 0 {
-		return Acceptance{}, ErrAttachmentNotFound // none was ever staged
+	attached, err := claim(r.AttachmentIDs, sc.Attachments, sc.Now)
+	if err != nil {
+		return Acceptance{}, err
 	}
-	return accept(r, sc, comments, text, now), nil
+	return accept(r, sc, comments, text, attached, now), nil
 }
 
-// checkPrimary is the primary guard (AD-4).
+// checkPrimary is the primary guard (AD-4). Who asks for the primary session gets no
+// other, whatever a hook put in its place.
 func checkPrimary(r Request, sc Scene) error {
-	if !r.RequirePrimary || sc.Primary != nil && sc.Primary.ID == r.SessionID {
+	if !r.RequirePrimary || sc.Primary != nil && sc.Primary.ID == r.SessionID && sc.Session.ID == r.SessionID {
 		return nil
 	}
 	if sc.Primary == nil {
 		return &PrimaryChangedError{}
 	}
 	return &PrimaryChangedError{&sc.Primary.ID, &sc.Primary.State}
+}
+
+// checkSession judges whether the session takes the prompt now, on its transport.
+func checkSession(r Request, sc Scene) error {
+	if r.Kind == KindQueued {
+		return checkQueued(r, *sc.Session, sc.Unfinished, sc.Capacity)
+	}
+	return checkState(r, *sc.Session, sc.Unfinished)
 }
 
 // checkState judges whether the session takes a direct prompt now. It never
@@ -117,8 +133,9 @@ func pick(r Request, sc Scene) ([]plan.Comment, error) {
 	return sc.Comments.Pick(r.Refs)
 }
 
-// accept is what is written for a prompt with text that consumes comments.
-func accept(r Request, sc Scene, comments []plan.Comment, text string, now time.Time) Acceptance {
+// accept is what is written for a prompt with text that consumes comments and claims
+// attachments.
+func accept(r Request, sc Scene, comments []plan.Comment, text string, attached []Attached, now time.Time) Acceptance {
 	seq := sc.Task.ChangeSeq + 1
 	s := *sc.Session
 	s.LastPosition++
@@ -138,7 +155,7 @@ func accept(r Request, sc Scene, comments []plan.Comment, text string, now time.
 		Content:         text,
 		PlanMode:        r.PlanMode,
 		Model:           r.Model,
-		Attachments:     r.AttachmentIDs,
+		Attachments:     attached,
 		PlanCommentRefs: r.Refs,
 		Metadata:        r.ownMetadata(),
 		Version:         1,

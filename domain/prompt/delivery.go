@@ -76,11 +76,11 @@ type Delivery struct {
 	Kind             Kind
 	ClientID         *string // the caller's id; nil for what the service made
 	State            State
-	Position         int64  // order within the session, from 1, never given twice (DL-13)
+	Position         int64  // order within the session (DL-13); reordering exchanges it (DL-7)
 	Content          string // the canonical prompt, see [Render]
 	PlanMode         bool
 	Model            *string
-	Attachments      []string        `bun:"type:jsonb"` // ids
+	Attachments      []Attached      `bun:"type:jsonb"` // in the order they were named (AD-10)
 	PlanCommentRefs  []plan.Ref      `bun:"type:jsonb"` // the comments it consumed, as they were named
 	Metadata         json.RawMessage `bun:"type:jsonb"` // the caller's and the service's (AD-11)
 	MessageID        *string         // its row in the transcript, once there is one

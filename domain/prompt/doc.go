@@ -9,7 +9,22 @@
 // refused one leaves no trace (AD-3). The client's id is remembered for as long as
 // the task lives, so that a retry is answered with what it did the first time
 // (AD-7). Both transports share the operation: [Service.AdmitPrompt] is the
-// direct one.
+// direct one, [Service.AdmitQueued] the queued one.
+//
+// A prompt may carry attachments. They are staged before it, and the transaction of
+// the one admission that gets them makes them its delivery's; what nobody claims
+// expires by the database's clock (AD-10). [Service.Run] sends one comment to the
+// primary session, on the transport that serves it soonest (AD-9).
+//
+// Where a [Hook] is configured, a direct prompt asks it before the transaction: replay,
+// task admission lease, replay again, preflight on a scene without locks, hook, and
+// then the transaction, which judges everything once more.
+//
+// # Queue
+//
+// What a session is owed is its [Queue]. People change what waits in it: they edit,
+// remove, reorder and append. They change pending queued prompts only, and nothing
+// of what they do brings a comment back or makes an admission forgotten (DL-5).
 //
 // # Delivery
 //
@@ -42,5 +57,6 @@
 // # Locks
 //
 // Every transaction locks the task row first, then the session row, then plan and
-// comments, deliveries, turns, and messages.
+// comments, deliveries, attachments, turns, and messages. The task admission lease,
+// which is no row lock, is taken before all of them.
 package prompt

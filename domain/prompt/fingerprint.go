@@ -18,6 +18,9 @@ type Fingerprint map[string]string
 // Preconditions are no part of it: the state that a session was expected to have
 // says nothing about what was to be sent.
 func (r Request) fingerprint() Fingerprint {
+	if r.run != nil {
+		return r.run.fingerprint()
+	}
 	f := Fingerprint{}
 	f.add("transport", string(r.Kind))
 	f.add("session_id", r.SessionID)

@@ -24,11 +24,15 @@ type Request struct {
 	AttachmentIDs  []string
 	Metadata       json.RawMessage
 
-	// ExpectedState is a precondition, no part of what is asked for (AD-7).
-	ExpectedState *session.State
+	// Preconditions are no part of what is asked for (AD-7).
+	ExpectedState *session.State // of a direct one
+	IncarnationID *string        // of the session that a queued one was meant for
+
+	run *RunRequest // what it was made of; nil for what a caller addressed itself
 }
 
-// clientIDField is the member that carries the caller's id on this transport.
+// clientIDField is the member that carries the caller's id on this transport, and the
+// key of metadata that keeps it, also for Run (AD-11).
 func (r Request) clientIDField() string {
 	if r.Kind == KindQueued {
 		return "client_queue_id"
@@ -41,21 +45,9 @@ func (r Request) clientIDField() string {
 // [domain.ValidationError] with every problem found, or [TooLargeError].
 func (r Request) checked() (Request, error) {
 	var p domain.Problems
-	if !domain.ValidClientID(r.ClientID) {
-		p.Add("/body/"+r.clientIDField(), domain.ProblemFormat, "must be 1 to 128 letters, digits, dots, colons, dashes or underscores")
-	}
-	if domain.HasNUL(r.Content) {
-		p.Add("/body/content", domain.ProblemNUL, "must not contain U+0000")
-	}
-	if domain.IsBlank(r.Content) && len(r.Refs) == 0 && len(r.AttachmentIDs) == 0 {
-		p.Add("/body/content", domain.ProblemBlank, "must not be blank when no comment and no attachment is sent")
-	}
-	if r.Model != nil {
-		domain.CheckText(&p, "/body/model", *r.Model, domain.MaxShortText)
-		if domain.IsBlank(*r.Model) {
-			p.Add("/body/model", domain.ProblemBlank, "must not be blank; leave it out for the default")
-		}
-	}
+	checkClientID(&p, "/body/"+r.clientIDField(), r.ClientID)
+	checkContent(&p, r.Content, len(r.Refs) == 0 && len(r.AttachmentIDs) == 0)
+	checkModel(&p, r.Model)
 	if r.ExpectedState != nil && !slices.Contains(session.States, *r.ExpectedState) {
 		p.Add("/body/expected_session_state", domain.ProblemEnum, "must be a state of a session")
 	}
@@ -66,6 +58,33 @@ func (r Request) checked() (Request, error) {
 		return Request{}, err
 	}
 	return r, checkSize(r.Content)
+}
+
+func checkClientID(p *domain.Problems, field, id string) {
+	if !domain.ValidClientID(id) {
+		p.Add(field, domain.ProblemFormat, "must be 1 to 128 letters, digits, dots, colons, dashes or underscores")
+	}
+}
+
+// checkContent notes in p what is wrong with a text. One that is sent alone must say
+// something.
+func checkContent(p *domain.Problems, content string, alone bool) {
+	if domain.HasNUL(content) {
+		p.Add("/body/content", domain.ProblemNUL, "must not contain U+0000")
+	}
+	if alone && domain.IsBlank(content) {
+		p.Add("/body/content", domain.ProblemBlank, "must not be blank when no comment and no attachment is sent")
+	}
+}
+
+func checkModel(p *domain.Problems, model *string) {
+	if model == nil {
+		return
+	}
+	domain.CheckText(p, "/body/model", *model, domain.MaxShortText)
+	if domain.IsBlank(*model) {
+		p.Add("/body/model", domain.ProblemBlank, "must not be blank; leave it out for the default")
+	}
 }
 
 // checkAttachmentIDs returns ids in canonical form and notes in p those that are

@@ -3,9 +3,11 @@ package prompt
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
+	"gatehouse/domain/plan"
 	"gatehouse/domain/task"
 )
 
@@ -17,6 +19,10 @@ type Service struct {
 	announce *event.Announcer
 	observer Observer
 	capacity int64
+	hook     Hook
+	lease    plan.Lease
+
+	attachmentExpiry time.Duration
 }
 
 // Config is what a [Service] works with.
@@ -24,8 +30,12 @@ type Config struct {
 	Store    Store
 	Now      domain.Clock
 	Announce *event.Announcer
-	Observer Observer // nil counts nothing
-	Capacity int64    // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+	Observer Observer   // nil counts nothing
+	Capacity int64      // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
+	Hook     Hook       // asked before every direct prompt; nil for none
+	Lease    plan.Lease // under which it is asked, the one of the plan service; needed with a Hook only
+
+	AttachmentExpiry time.Duration // how long one stays that nobody claims (AD-10); 0 is [domain.DefaultAttachmentExpiry]
 }
 
 // NewService returns a Service on c.
@@ -39,6 +49,10 @@ func NewService(c Config) *Service {
 		announce: c.Announce,
 		observer: c.Observer,
 		capacity: cmp.Or(c.Capacity, domain.DefaultCapacity),
+		hook:     c.Hook,
+		lease:    c.Lease,
+
+		attachmentExpiry: cmp.Or(c.AttachmentExpiry, domain.DefaultAttachmentExpiry),
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 // Store keeps admissions and deliveries. Package storetest holds what every Store
 // must do. Its reads never wait for a transaction.
 type Store interface {
+	AttachmentStore
+
 	// Admit reads the scene of an admission under its locks (task row, then session
 	// row), lets decide judge it, and writes what decide accepts, all in one
 	// transaction. When decide returns nil or an error, nothing is written. decide may
@@ -21,6 +23,10 @@ type Store interface {
 	// It is the whole transaction in one call, so that a database can be asked for
 	// everything in one round trip and told everything in another.
 	Admit(ctx context.Context, q SceneQuery, decide func(Scene) (*Acceptance, error)) error
+
+	// Scene reads the scene of an admission without locks, in one consistent state, and
+	// waits for no transaction. A task that does not exist is [task.ErrNotFound].
+	Scene(ctx context.Context, q SceneQuery) (Scene, error)
 
 	// InTx runs fn in one read-write transaction about one task, committing if fn
 	// returns nil and rolling back otherwise. fn may run again: it leaves no mark
@@ -33,6 +39,13 @@ type Store interface {
 	// Delivery returns [ErrDeliveryNotFound] when there is none.
 	Delivery(ctx context.Context, id string) (Delivery, error)
 
+	// Queue returns what a session of a task is owed, with its numbers, all of one
+	// state of the database, or [session.ErrNotFound]. Its capacity is not stored.
+	Queue(ctx context.Context, taskID, sessionID string) (Queue, error)
+
+	// Route returns the primary session of a task, nil when it has none.
+	Route(ctx context.Context, taskID string) (*Route, error)
+
 	// Deliveries returns at most limit deliveries of a task, oldest first, in one
 	// state when state is not nil, and behind after when that is not nil.
 	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)
@@ -41,9 +54,11 @@ type Store interface {
 // SceneQuery says what an admission has to look at.
 type SceneQuery struct {
 	TaskID    string
-	SessionID string
+	SessionID string // that is to get the prompt
 	ClientID  string
 	Primary   bool // the task's primary session
+
+	AttachmentIDs []string // none: nothing of attachments is read
 }
 
 // Tx is what the steps of a delivery do in a transaction. LockTask comes first,
@@ -52,8 +67,10 @@ type Tx interface {
 	task.Tx
 	session.Locker
 	Receipts
+	Entries
 	Turns
 	Transcript
+	Staging
 
 	// Now is the time by the clock that judges leases, the database's (OP-3).
 	Now(ctx context.Context) (time.Time, error)
@@ -74,6 +91,21 @@ type Receipts interface {
 	// UpdateDelivery writes d where the stored state is from. Where it is not, it
 	// fails: under the lock that is a defect.
 	UpdateDelivery(ctx context.Context, d Delivery, from State) error
+}
+
+// Entries is the part of a transaction that changes what waits in a queue.
+type Entries interface {
+	// Unfinished returns what a session is owed, in order of position.
+	Unfinished(ctx context.Context, sessionID string) ([]Delivery, error)
+
+	// InsertDelivery stores a delivery that no client id admits.
+	InsertDelivery(ctx context.Context, d Delivery) error
+
+	// RewriteEntry writes content, version and time of a pending delivery.
+	RewriteEntry(ctx context.Context, d Delivery) error
+
+	// PlaceEntries writes position and time of pending deliveries.
+	PlaceEntries(ctx context.Context, entries []Delivery) error
 }
 
 // Turns is the part of a transaction that starts and ends the turns of attempts.

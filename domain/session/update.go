@@ -26,7 +26,8 @@ func (p Patch) Validate() error {
 }
 
 // Apply returns s with p. States change freely until one is terminal, which is
-// final: another state is then an [UnavailableError].
+// final: another state is then an [UnavailableError]. Another auto_run is a change of
+// the queue (DL-11).
 func (p Patch) Apply(s Session) (Session, error) {
 	if p.State != nil && s.State.Terminal() && *p.State != s.State {
 		return Session{}, &UnavailableError{s.ID, s.State, ReasonTerminal}
@@ -34,8 +35,9 @@ func (p Patch) Apply(s Session) (Session, error) {
 	if p.Title != nil {
 		s.Title = *p.Title
 	}
-	if p.AutoRun != nil {
+	if p.AutoRun != nil && *p.AutoRun != s.AutoRun {
 		s.AutoRun = *p.AutoRun
+		s.QueueRevision++
 	}
 	if p.State != nil {
 		s.State = *p.State

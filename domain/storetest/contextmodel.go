@@ -98,7 +98,7 @@ func (c *FrameCounts) Observed(outcome subagent.FrameOutcome, frames int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
-		c.n = map[subagent.FrameOutcome]int{}
+		c.n = make(map[subagent.FrameOutcome]int)
 	}
 	c.n[outcome] += frames
 }
@@ -107,7 +107,7 @@ func (c *FrameCounts) Observed(outcome subagent.FrameOutcome, frames int) {
 func (c *FrameCounts) All() map[subagent.FrameOutcome]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := map[subagent.FrameOutcome]int{}
+	all := make(map[subagent.FrameOutcome]int)
 	for _, outcome := range subagent.FrameOutcomes {
 		all[outcome] = c.n[outcome]
 	}

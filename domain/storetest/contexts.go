@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -291,7 +292,7 @@ func contextFailures(t *testing.T, w *contextWorld) {
 	const n = 50
 	var batch []frameText
 	for i := range n {
-		batch = append(batch, frameText{"frame": "tool_call", "tool_call_id": fmt.Sprint(i), "normalized": subagentTask(nil)})
+		batch = append(batch, frameText{"frame": "tool_call", "tool_call_id": strconv.Itoa(i), "normalized": subagentTask(nil)})
 	}
 	for i, r := range w.tell(t, w.main, batch...) {
 		if r.Outcome != history.FrameCreated || r.Seq != int64(i+1) {

@@ -7,7 +7,6 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
-	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
 	"gatehouse/domain/task"
@@ -135,38 +134,10 @@ func oneTranscriptRow(t *testing.T, w *promptWorld) {
 	}
 }
 
-// enqueue puts a delivery without a transcript row behind the others, as the queued
-// transport does.
+// enqueue admits a queued prompt and returns its delivery.
 func (w *promptWorld) enqueue(t *testing.T, id string) prompt.Delivery {
 	t.Helper()
-	var d prompt.Delivery
-	q := prompt.SceneQuery{TaskID: w.taskID, SessionID: w.sessionID, ClientID: id}
-	err := w.store.Prompts().Admit(t.Context(), q, func(sc prompt.Scene) (*prompt.Acceptance, error) {
-		now, s := w.clock(), *sc.Session
-		s.LastPosition++
-		s.QueueRevision++
-		s.QueueSeq = sc.Task.ChangeSeq + 1
-		s.UpdatedAt = now
-		d = prompt.Delivery{
-			ID: domain.NewID(), TaskID: w.taskID, SessionID: s.ID, IncarnationID: s.IncarnationID,
-			Kind: prompt.KindQueued, ClientID: &id, State: prompt.StatePending, Position: s.LastPosition,
-			Content: "go on", Attachments: []string{}, PlanCommentRefs: []plan.Ref{}, Metadata: []byte("{}"),
-			Version: 1, PendingAt: now, CreatedAt: now, UpdatedAt: now,
-		}
-		return &prompt.Acceptance{
-			Admission: prompt.Admission{
-				TaskID: w.taskID, ClientID: id, DeliveryID: d.ID, RequestedSessionID: s.ID,
-				Fingerprint: prompt.Fingerprint{}, ConsumedCommentRefs: []plan.Ref{}, CreatedAt: now,
-			},
-			Delivery: d,
-			Session:  s,
-			Notice:   event.Notice{TaskID: w.taskID, Seq: s.QueueSeq},
-		}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return w.admitQueued(t, w.request(id)).Delivery
 }
 
 // prior is what an admission finds under a client id.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ func Frames(t *testing.T, open Open) {
 		"EV-1 the stamp of the messages moves with them":        frameStamps,
 		"HI-9 many tell the same at once":                       frameRaces,
 		"the id of a call's message may be taken":               frameConflicts,
+		"what a call is does not grow without end":              frameGrows,
 		"a batch has 1 to 500 frames":                           frameBatches,
 		"HI-9 an edit keeps the service's own members and more": frameEdits,
 	})
@@ -137,7 +139,7 @@ func frameMerges(t *testing.T, w *historyWorld) {
 
 func frameFreezes(t *testing.T, w *historyWorld) {
 	for i, status := range session.SettledToolStatuses {
-		id := fmt.Sprint(i)
+		id := strconv.Itoa(i)
 		w.tell(t, w.main, frameText{"frame": "tool_call", "tool_call_id": id, "status": status})
 		results := w.tell(t, w.main,
 			frameText{"frame": "tool_call_update", "tool_call_id": id, "status": "in_progress"},
@@ -282,8 +284,9 @@ func frameBinds(t *testing.T, w *historyWorld) {
 	w.wantBound(t, waiting, 0)
 	w.tell(t, w.main, frameText{"frame": "tool_call_update", "tool_call_id": "late", "normalized": subagentTask(nil)})
 	w.wantBound(t, waiting, results[1].Seq)
+	again := w.start(t, w.child(w.main), "late")
 	w.tell(t, w.main, frameText{"frame": "tool_call_update", "tool_call_id": "late", "status": "completed"})
-	w.wantBound(t, w.start(t, w.child(w.main), "late"), 0)
+	w.wantBound(t, again, 0)
 }
 
 func frameLate(t *testing.T, w *historyWorld) {
@@ -314,8 +317,8 @@ func frameRaces(t *testing.T, w *historyWorld) {
 	var frames []frameText
 	for i := range 10 {
 		frames = append(frames,
-			frameText{"frame": "tool_call", "tool_call_id": fmt.Sprint(i), "status": "pending"},
-			frameText{"frame": "tool_call_update", "tool_call_id": fmt.Sprint(i), "status": "completed"})
+			frameText{"frame": "tool_call", "tool_call_id": strconv.Itoa(i), "status": "pending"},
+			frameText{"frame": "tool_call_update", "tool_call_id": strconv.Itoa(i), "status": "completed"})
 	}
 	var wg sync.WaitGroup
 	for range 8 {
@@ -346,6 +349,18 @@ func frameBatches(t *testing.T, w *historyWorld) {
 	}
 	_, err := w.history.AppendFrames(t.Context(), w.taskID, domain.NewID(), []json.RawMessage{[]byte(`{}`)})
 	wantErr(t, err, session.ErrNotFound)
+}
+
+func frameGrows(t *testing.T, w *historyWorld) {
+	frame := func(member string) frameText {
+		return frameText{"frame": "tool_call", "tool_call_id": "c", "title": member, "normalized": frameText{member: strings.Repeat("x", 3<<20)}}
+	}
+	wantTold(t, w.tell(t, w.main, frame("a"), frame("b")), "created", "rejected too_large")
+	wantTold(t, w.tell(t, w.main, frame("b"), frame("a"), frameText{"frame": "tool_call", "tool_call_id": "c", "status": "completed"}),
+		"rejected too_large", "unchanged", "updated")
+	again := frame("a")
+	again["title"] = "the same member"
+	wantTold(t, w.tell(t, w.main, again), "updated")
 }
 
 func frameEdits(t *testing.T, w *historyWorld) {

@@ -94,6 +94,9 @@ func endSessionTells(t *testing.T, w *lifecycleWorld) {
 	if diff := cmp.Diff(want, end(w.main)); diff != "" {
 		t.Errorf("the end of its parent (-want +got):\n%s", diff)
 	}
+	if got, err := w.sessions.Get(t.Context(), w.main.ID); err != nil || got.QueueRevision != 1 || got.AutoRun {
+		t.Errorf("DL-11: session is %+v, %v", got, err)
+	}
 }
 
 func endSessionOnce(t *testing.T, w *lifecycleWorld) {

@@ -153,7 +153,7 @@ func (r *promptRun) idOf(d *modelDelivery) string { return r.ids[slices.Index(r.
 
 func (r *promptRun) enqueueSome(rt *rapid.T) {
 	id := r.drawID(rt)
-	if _, used := r.model.admissions[id]; used {
+	if _, used := r.model.admissions[id]; used || r.model.archived {
 		rt.Skip()
 	}
 	w, i := *r.promptWorld, rapid.IntRange(0, 1).Draw(rt, "session")

@@ -36,11 +36,11 @@ func Prompts(t *testing.T, open Open) {
 		"an archived task admits nothing":                    admitArchived,
 		"a session of another task is none":                  admitForeignSession,
 		"a prompt too large leaves no trace":                 admitTooLarge,
-		"no attachment exists yet":                           admitAttachments,
 		"PC-11 text is kept byte for byte":                   admitText,
 		"API-7 deliveries page, oldest first":                listDeliveries,
 	})
 	deliveries(t, open)
+	queues(t, open)
 	promptRaces(t, func(t *testing.T) *promptWorld { return newPromptWorld(t, newWorld(t, open)) })
 	t.Run("QU-23 as the model says", func(t *testing.T) { promptModel(t, open) })
 }
@@ -336,12 +336,6 @@ func admitTooLarge(t *testing.T, w *promptWorld) {
 	wantErr(t, w.refused(t, r), prompt.ErrTooLarge)
 	r.Refs = nil
 	w.admit(t, r)
-}
-
-func admitAttachments(t *testing.T, w *promptWorld) {
-	r := w.request("c1", w.comment(t))
-	r.AttachmentIDs = []string{domain.NewID()}
-	wantErr(t, w.refused(t, r), prompt.ErrAttachmentNotFound)
 }
 
 func admitText(t *testing.T, w *promptWorld) {

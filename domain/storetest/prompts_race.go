@@ -16,16 +16,22 @@ import (
 // one database, with nothing but the database between them.
 func PromptsOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
 	t.Helper()
-	promptRaces(t, func(t *testing.T) *promptWorld {
-		a, b := open(t)
-		w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
-		w.elsewhere = prompt.NewService(prompt.Config{Store: b.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil)})
-		return w
-	})
+	promptRaces(t, func(t *testing.T) *promptWorld { return newWorldOfTwo(t, open) })
+}
+
+// newWorldOfTwo is a world whose callers take turns with two stores.
+func newWorldOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) *promptWorld {
+	t.Helper()
+	a, b := open(t)
+	w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
+	w.far = b.Prompts()
+	w.elsewhere = prompt.NewService(prompt.Config{Store: w.far, Now: w.clock, Announce: event.NewAnnouncer(nil, nil)})
+	return w
 }
 
 // promptRaces shows what only concurrency shows.
 func promptRaces(t *testing.T, world func(t *testing.T) *promptWorld) {
+	queueRaces(t, world)
 	for name, test := range map[string]func(*testing.T, *promptWorld){
 		"AD-7 one of 32 equal admissions admits":       raceAdmissions,
 		"AD-7 one of many different requests admits":   raceConflicts,

@@ -24,6 +24,7 @@ type promptWorld struct {
 	*planWorld
 	prompts   *prompt.Service
 	elsewhere *prompt.Service // the same, or one of another process
+	far       prompt.Store    // what elsewhere works on
 	planID    string
 	sessionID string
 }
@@ -43,7 +44,7 @@ func newPromptWorld(t *testing.T, w *world) *promptWorld {
 		planWorld: newPlanWorld(t, w),
 		prompts:   prompt.NewService(prompt.Config{Store: w.store.Prompts(), Now: w.clock, Announce: announce}),
 	}
-	p.elsewhere = p.prompts
+	p.elsewhere, p.far = p.prompts, w.store.Prompts()
 	p.planID = p.save(t, "the plan").ID
 	p.sessionID = w.session(p.taskID, session.KindMain, nil).ID
 	w.notices.take()
@@ -186,6 +187,7 @@ type promptState struct {
 	Turns      []session.Turn
 	Comments   plan.Snapshot
 	Deliveries []prompt.Delivery
+	Files      []prompt.Attachment
 }
 
 // state reads it.
@@ -210,6 +212,7 @@ func (w *promptWorld) state(t *testing.T) promptState {
 	if s.Deliveries, err = w.store.Prompts().Deliveries(t.Context(), w.taskID, nil, nil, domain.MaxListItems); err != nil {
 		t.Fatal(err)
 	}
+	s.Files = w.attachments(t)
 	return s
 }
 

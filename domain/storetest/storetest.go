@@ -34,6 +34,7 @@ type Store interface {
 	Contexts() subagent.ContextStore
 	ContextReader() subagent.ContextReader
 	Lifecycle() lifecycle.Store
+	plan.Lease
 }
 
 // Open returns a store of its own for a test.

@@ -2,4 +2,10 @@
 //
 // An [Execution] is one run of a subagent session, with the range of its messages
 // and the message of the parent that delegated it. History follows these links.
+//
+// A [Context] is what frames of tool calls report of one invocation: telemetry, that
+// nothing else hangs on. A [Frame] is made ready by pure rules, and merged into the
+// row of its key by one statement of the store ([ContextStore]); a [Recorder] does
+// that behind the commit of the messages, and can fail without anybody noticing but
+// those who watch its counters.
 package subagent

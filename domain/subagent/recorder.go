@@ -72,7 +72,8 @@ func NewRecorder(store ContextStore, now domain.Clock, log *slog.Logger, observe
 func (r *Recorder) Record(ctx context.Context, frames []Frame) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	counts := map[FrameOutcome]int{FrameAttempted: len(frames)}
+	counts := make(map[FrameOutcome]int)
+	counts[FrameAttempted] = len(frames)
 	var contexts []Context
 	for _, f := range frames {
 		if !f.identified() {

@@ -126,19 +126,23 @@ func TestPayload(t *testing.T) {
 		"names are exact": {`{"kind":"subagent_task","subagent_task":{"Model":"m","MODEL":"n"}}`, true, subagent.Payload{}},
 		"other types are not reported": {
 			`{"kind":"subagent_task","subagent_task":{"model":1,"agent_id":null,"status":["x"],"total_tokens":"5","is_async":"true"}}`,
-			true, subagent.Payload{},
+			true,
+			subagent.Payload{},
 		},
 		"integral by value": {
 			`{"kind":"subagent_task","subagent_task":{"total_tokens":1e3,"tool_use_count":2.0,"duration_ms":1.5,"is_async":1}}`,
-			true, subagent.Payload{TotalTokens: new(int64(1000)), ToolUseCount: new(int64(2)), IsAsync: true},
+			true,
+			subagent.Payload{TotalTokens: new(int64(1000)), ToolUseCount: new(int64(2)), IsAsync: true},
 		},
 		"beyond 64 bits": {
 			`{"kind":"subagent_task","subagent_task":{"total_tokens":9223372036854775808,"tool_use_count":1e400,"duration_ms":-1e400}}`,
-			true, subagent.Payload{DurationMS: new(int64(-1))},
+			true,
+			subagent.Payload{DurationMS: new(int64(-1))},
 		},
 		"negative": {
 			`{"kind":"subagent_task","subagent_task":{"total_tokens":-0.5,"tool_use_count":-7,"duration_ms":-0}}`,
-			true, subagent.Payload{TotalTokens: new(int64(-1)), ToolUseCount: new(int64(-7)), DurationMS: new(int64(0))},
+			true,
+			subagent.Payload{TotalTokens: new(int64(-1)), ToolUseCount: new(int64(-7)), DurationMS: new(int64(0))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

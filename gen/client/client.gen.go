@@ -855,6 +855,39 @@ type AppendedMessage struct {
 	Status AppendStatus `json:"status"`
 }
 
+// Attachment defines model for Attachment.
+type Attachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// DeliveryID The delivery that claimed it, null while it is staged.
+	DeliveryID nullable.Nullable[string] `json:"delivery_id"`
+
+	// ExpiresAt When it is gone unless a prompt takes it, null once one has.
+	ExpiresAt nullable.Nullable[wire.Time] `json:"expires_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// MediaType As it was declared, in canonical form.
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// AttachmentList defines model for AttachmentList.
+type AttachmentList struct {
+	Items []Attachment `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Delivery Delivery `json:"delivery"`
@@ -967,6 +1000,18 @@ type CommentRef struct {
 	Version int64 `json:"version"`
 }
 
+// CommentRun defines model for CommentRun.
+type CommentRun struct {
+	// ClientAdmissionID An id the caller chose; one namespace per task (AD-7).
+	ClientAdmissionID ClientID `json:"client_admission_id"`
+
+	// Content Goes below the comment; at most 1 MiB, empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Version The version of the comment that was seen, from 1.
+	Version int64 `json:"version"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -1044,7 +1089,7 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// SessionID The session that really got it.
@@ -1066,10 +1111,15 @@ type Delivery struct {
 	Version int64 `json:"version"`
 }
 
-// DeliveryAttachment defines model for DeliveryAttachment.
+// DeliveryAttachment A file that goes with a prompt; its bytes are at `/v1/tasks/{task_id}/attachments/{id}`.
 type DeliveryAttachment struct {
+	// Bytes Its size.
+	Bytes int64 `json:"bytes"`
+
 	// ID A UUID, lower case in answers (API-1).
-	ID UUID `json:"id"`
+	ID        UUID   `json:"id"`
+	MediaType string `json:"media_type"`
+	Name      string `json:"name"`
 }
 
 // DeliveryKind How a delivery came to be.
@@ -1672,6 +1722,9 @@ type Problem struct {
 	// PrimarySessionState With `primary_session_changed`, its state; null when there is none.
 	PrimarySessionState nullable.Nullable[SessionState] `json:"primary_session_state,omitempty"`
 
+	// Queue With `queue_changed`, the queue as it is.
+	Queue *Queue `json:"queue,omitempty"`
+
 	// Reason Why a session cannot take something now.
 	Reason *UnavailableReason `json:"reason,omitempty"`
 
@@ -1705,7 +1758,7 @@ type ProblemCode string
 
 // PromptCreate defines model for PromptCreate.
 type PromptCreate struct {
-	// AttachmentIds At most 10.
+	// AttachmentIds At most 10, each staged and named once; they go in this order.
 	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
 
 	// ClientMessageID An id the caller chose; one namespace per task (AD-7).
@@ -1732,6 +1785,83 @@ type PromptCreate struct {
 
 	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
 	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+}
+
+// Queue The unfinished deliveries of a session, in order of delivery.
+type Queue struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64      `json:"capacity"`
+	Entries  []Delivery `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+}
+
+// QueueAddition defines model for QueueAddition.
+type QueueAddition struct {
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID *ClientID `json:"client_queue_id,omitempty"`
+
+	// Content At most 1 MiB, not blank.
+	Content string `json:"content"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+}
+
+// QueueEntryPatch defines model for QueueEntryPatch.
+type QueueEntryPatch struct {
+	// Content At most 1 MiB, in the place of the whole text.
+	Content string `json:"content"`
+
+	// ExpectedVersion The version of the entry that was seen.
+	ExpectedVersion int64 `json:"expected_version"`
+}
+
+// QueueOrder defines model for QueueOrder.
+type QueueOrder struct {
+	// EntryIds Every pending queued entry, in the order wanted.
+	EntryIds []UUID `json:"entry_ids"`
+}
+
+// QueuedPromptCreate defines model for QueuedPromptCreate.
+type QueuedPromptCreate struct {
+	// AttachmentIds At most 10.
+	AttachmentIds []UUID `json:"attachment_ids,omitempty"`
+
+	// ClientQueueID An id the caller chose; one namespace per task (AD-7).
+	ClientQueueID ClientID `json:"client_queue_id"`
+
+	// Content At most 1 MiB; empty when absent.
+	Content *string `json:"content,omitempty"`
+
+	// Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
+	// they were written.
+	Metadata Metadata `json:"metadata,omitempty"`
+
+	// Model At most 500 bytes.
+	Model *string `json:"model,omitempty"`
+
+	// PlanCommentRefs The comments to send with it, each once.
+	PlanCommentRefs []CommentRef `json:"plan_comment_refs,omitempty"`
+
+	// PlanMode Ask the agent to plan; false when absent.
+	PlanMode *bool `json:"plan_mode,omitempty"`
+
+	// RequirePrimarySession Only to the task's primary session (AD-4); false when absent.
+	RequirePrimarySession *bool `json:"require_primary_session,omitempty"`
+
+	// SessionIncarnationID The incarnation that the session must still have.
+	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -1778,7 +1908,7 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place at admission, the only order (DL-13).
+	// Position The place in the queue, the only order (DL-13, DL-7).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
@@ -2315,6 +2445,9 @@ type AdmissionClientID = string
 // After defines model for After.
 type After = int64
 
+// AttachmentID defines model for AttachmentID.
+type AttachmentID = string
+
 // Before defines model for Before.
 type Before = int64
 
@@ -2332,6 +2465,9 @@ type DeliveryID = string
 
 // Diffs defines model for Diffs.
 type Diffs = DiffsMode
+
+// EntryID defines model for EntryID.
+type EntryID = string
 
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
@@ -2483,6 +2619,21 @@ type ListTasksParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttachmentsParams defines parameters for ListAttachments.
+type ListAttachmentsParams struct {
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// Name What people and agents call the file.
+	Name string `form:"name" json:"name"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// State Only deliveries in this state.
@@ -2538,6 +2689,12 @@ type ListSessionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetQueueParams defines parameters for GetQueue.
+type GetQueueParams struct {
+	// IfNoneMatch An `ETag`; when it still stands, the answer is 304 (API-6).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -2612,6 +2769,9 @@ type ImportPlanCommentsJSONRequestBody = CommentImport
 // UpdatePlanCommentJSONRequestBody defines body for UpdatePlanComment for application/json ContentType.
 type UpdatePlanCommentJSONRequestBody = CommentPatch
 
+// RunPlanCommentJSONRequestBody defines body for RunPlanComment for application/json ContentType.
+type RunPlanCommentJSONRequestBody = CommentRun
+
 // SetPrimarySessionJSONRequestBody defines body for SetPrimarySession for application/json ContentType.
 type SetPrimarySessionJSONRequestBody = PrimarySessionChoice
 
@@ -2620,6 +2780,18 @@ type CreateSessionJSONRequestBody = SessionCreate
 
 // AdmitPromptJSONRequestBody defines body for AdmitPrompt for application/json ContentType.
 type AdmitPromptJSONRequestBody = PromptCreate
+
+// AdmitQueuedJSONRequestBody defines body for AdmitQueued for application/json ContentType.
+type AdmitQueuedJSONRequestBody = QueuedPromptCreate
+
+// AppendToQueueJSONRequestBody defines body for AppendToQueue for application/json ContentType.
+type AppendToQueueJSONRequestBody = QueueAddition
+
+// ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
+type ReorderQueueJSONRequestBody = QueueOrder
+
+// EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
+type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -3262,6 +3434,49 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/admissions/{client_id} (the `GetAdmission` operationId).
 	GetAdmission(ctx context.Context, taskID TaskID, clientID AdmissionClientID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAttachments List the attachments of a task
+	//
+	// Staged and claimed ones, oldest first, paged (API-7).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+	ListAttachments(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAttachmentWithBody Stage a file for a prompt
+	//
+	// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+	// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+	// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+	// at `/header/Content-Type`.
+	//
+	// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+	// `..` are refused. Two attachments may have the same name.
+	//
+	// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+	// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+	// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+	// task is 409 `task_archived`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+	CreateAttachmentWithBody(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAttachment Delete a staged file
+	//
+	// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+	// also when it has expired; an archived task is 409 `task_archived`.
+	//
+	// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+	DeleteAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAttachment Download a file
+	//
+	// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+	// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+	GetAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDeliveries List the deliveries of a task
 	//
 	// Oldest first, paged (API-7), in every state or in one.
@@ -3405,6 +3620,50 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 	UpdatePlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RunPlanCommentWithBody Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithBody(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunPlanComment Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPlanRevisions List the revisions of the current plan
 	//
 	// Paged (API-7), without their content. 404 `plan_not_found`.
@@ -3491,11 +3750,16 @@ type ClientInterface interface {
 	// primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 	// `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 	// `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-	// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+	// `task_archived`; 404 `task_not_found`, `session_not_found`.
 	//
 	// The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
+	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3515,16 +3779,151 @@ type ClientInterface interface {
 	// primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 	// `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 	// `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-	// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+	// `task_archived`; 404 `task_not_found`, `session_not_found`.
 	//
 	// The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
 	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
 	AdmitPrompt(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitPromptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetQueue Read the queue of a session
+	//
+	// What the session is owed, in order of delivery: its unfinished deliveries, those of a terminal session included
+	// (DL-10). The `ETag` changes with every change of it (API-6). Failures: 404 `task_not_found`, `session_not_found`.
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/sessions/{session_id}/queue (the `GetQueue` operationId).
+	GetQueue(ctx context.Context, taskID TaskID, sessionID SessionID, params *GetQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdmitQueuedWithBody Admit a queued prompt
+	//
+	// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+	// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+	// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+	// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+	// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+	//
+	// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+	// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+	// `session_incarnation_id` is a precondition, not part of that comparison.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+	AdmitQueuedWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdmitQueued Admit a queued prompt
+	//
+	// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+	// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+	// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+	// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+	// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+	//
+	// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+	// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+	// `session_incarnation_id` is a precondition, not part of that comparison.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+	AdmitQueued(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitQueuedJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AppendToQueueWithBody Add a text at the end of the queue
+	//
+	// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+	// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+	// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+	// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+	//
+	// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+	// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+	AppendToQueueWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AppendToQueue Add a text at the end of the queue
+	//
+	// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+	// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+	// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+	// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+	//
+	// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+	// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+	AppendToQueue(ctx context.Context, taskID TaskID, sessionID SessionID, body AppendToQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderQueueWithBody Put the queue in another order
+	//
+	// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+	// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+	// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+	ReorderQueueWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderQueue Put the queue in another order
+	//
+	// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+	// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+	// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+	ReorderQueue(ctx context.Context, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveQueueEntry Remove an entry
+	//
+	// The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
+	// can be removed, and the failures, as for an edit; a second removal is 404 `entry_not_found`.
+	//
+	// Corresponds with DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `RemoveQueueEntry` operationId).
+	RemoveQueueEntry(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EditQueueEntryWithBody Edit the text of an entry
+	//
+	// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+	// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+	// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+	// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+	// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+	// `session_not_found`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+	EditQueueEntryWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EditQueueEntry Edit the text of an entry
+	//
+	// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+	// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+	// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+	// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+	// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+	// `session_not_found`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+	EditQueueEntry(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, body EditQueueEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens List the tokens
 	//
@@ -4700,6 +5099,89 @@ func (c *Client) GetAdmission(ctx context.Context, taskID TaskID, clientID Admis
 	return c.Client.Do(req)
 }
 
+// ListAttachments List the attachments of a task
+//
+// Staged and claimed ones, oldest first, paged (API-7).
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+func (c *Client) ListAttachments(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAttachmentsRequest(c.Server, taskID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAttachmentWithBody Stage a file for a prompt
+//
+// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+// at `/header/Content-Type`.
+//
+// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+// `..` are refused. Two attachments may have the same name.
+//
+// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+// task is 409 `task_archived`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+func (c *Client) CreateAttachmentWithBody(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAttachmentRequestWithBody(c.Server, taskID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAttachment Delete a staged file
+//
+// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+// also when it has expired; an archived task is 409 `task_archived`.
+//
+// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+func (c *Client) DeleteAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAttachmentRequest(c.Server, taskID, attachmentID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAttachment Download a file
+//
+// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+func (c *Client) GetAttachment(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAttachmentRequest(c.Server, taskID, attachmentID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListDeliveries List the deliveries of a task
 //
 // Oldest first, paged (API-7), in every state or in one.
@@ -4973,6 +5455,70 @@ func (c *Client) UpdatePlanComment(ctx context.Context, taskID TaskID, commentID
 	return c.Client.Do(req)
 }
 
+// RunPlanCommentWithBody Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *Client) RunPlanCommentWithBody(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunPlanCommentRequestWithBody(c.Server, taskID, commentID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunPlanComment Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *Client) RunPlanComment(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunPlanCommentRequest(c.Server, taskID, commentID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListPlanRevisions List the revisions of the current plan
 //
 // Paged (API-7), without their content. 404 `plan_not_found`.
@@ -5139,11 +5685,16 @@ func (c *Client) CreateSession(ctx context.Context, taskID TaskID, body CreateSe
 // primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 // `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 // `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+// `task_archived`; 404 `task_not_found`, `session_not_found`.
 //
 // The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
+//
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5173,17 +5724,252 @@ func (c *Client) AdmitPromptWithBody(ctx context.Context, taskID TaskID, session
 // primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 // `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 // `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+// `task_archived`; 404 `task_not_found`, `session_not_found`.
 //
 // The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
+//
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
 func (c *Client) AdmitPrompt(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitPromptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAdmitPromptRequest(c.Server, taskID, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetQueue Read the queue of a session
+//
+// What the session is owed, in order of delivery: its unfinished deliveries, those of a terminal session included
+// (DL-10). The `ETag` changes with every change of it (API-6). Failures: 404 `task_not_found`, `session_not_found`.
+//
+// Corresponds with GET /v1/tasks/{task_id}/sessions/{session_id}/queue (the `GetQueue` operationId).
+func (c *Client) GetQueue(ctx context.Context, taskID TaskID, sessionID SessionID, params *GetQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetQueueRequest(c.Server, taskID, sessionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdmitQueuedWithBody Admit a queued prompt
+//
+// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+//
+// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+// `session_incarnation_id` is a precondition, not part of that comparison.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+func (c *Client) AdmitQueuedWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdmitQueuedRequestWithBody(c.Server, taskID, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdmitQueued Admit a queued prompt
+//
+// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+//
+// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+// `session_incarnation_id` is a precondition, not part of that comparison.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+func (c *Client) AdmitQueued(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitQueuedJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdmitQueuedRequest(c.Server, taskID, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendToQueueWithBody Add a text at the end of the queue
+//
+// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+//
+// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+func (c *Client) AppendToQueueWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendToQueueRequestWithBody(c.Server, taskID, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendToQueue Add a text at the end of the queue
+//
+// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+//
+// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+func (c *Client) AppendToQueue(ctx context.Context, taskID TaskID, sessionID SessionID, body AppendToQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendToQueueRequest(c.Server, taskID, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderQueueWithBody Put the queue in another order
+//
+// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueueWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequestWithBody(c.Server, taskID, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderQueue Put the queue in another order
+//
+// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+func (c *Client) ReorderQueue(ctx context.Context, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderQueueRequest(c.Server, taskID, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveQueueEntry Remove an entry
+//
+// The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
+// can be removed, and the failures, as for an edit; a second removal is 404 `entry_not_found`.
+//
+// Corresponds with DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `RemoveQueueEntry` operationId).
+func (c *Client) RemoveQueueEntry(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveQueueEntryRequest(c.Server, taskID, sessionID, entryID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EditQueueEntryWithBody Edit the text of an entry
+//
+// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+// `session_not_found`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+func (c *Client) EditQueueEntryWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEditQueueEntryRequestWithBody(c.Server, taskID, sessionID, entryID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EditQueueEntry Edit the text of an entry
+//
+// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+// `session_not_found`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+func (c *Client) EditQueueEntry(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, body EditQueueEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEditQueueEntryRequest(c.Server, taskID, sessionID, entryID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7281,6 +8067,220 @@ func NewGetAdmissionRequest(server string, taskID TaskID, clientID AdmissionClie
 	return req, nil
 }
 
+// NewListAttachmentsRequest constructs an http.Request for the ListAttachments method
+func NewListAttachmentsRequest(server string, taskID TaskID, params *ListAttachmentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAttachmentRequestWithBody constructs an http.Request for the CreateAttachment method, with any body, and a specified content type
+func NewCreateAttachmentRequestWithBody(server string, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteAttachmentRequest constructs an http.Request for the DeleteAttachment method
+func NewDeleteAttachmentRequest(server string, taskID TaskID, attachmentID AttachmentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "attachment_id", attachmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAttachmentRequest constructs an http.Request for the GetAttachment method
+func NewGetAttachmentRequest(server string, taskID TaskID, attachmentID AttachmentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "attachment_id", attachmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/attachments/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
 func NewListDeliveriesRequest(server string, taskID TaskID, params *ListDeliveriesParams) (*http.Request, error) {
 	var err error
@@ -7780,6 +8780,60 @@ func NewUpdatePlanCommentRequestWithBody(server string, taskID TaskID, commentID
 	return req, nil
 }
 
+// NewRunPlanCommentRequest calls the generic RunPlanComment builder with application/json body
+func NewRunPlanCommentRequest(server string, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRunPlanCommentRequestWithBody(server, taskID, commentID, "application/json", bodyReader)
+}
+
+// NewRunPlanCommentRequestWithBody constructs an http.Request for the RunPlanComment method, with any body, and a specified content type
+func NewRunPlanCommentRequestWithBody(server string, taskID TaskID, commentID CommentID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "comment_id", commentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/plan/comments/%s/run", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListPlanRevisionsRequest constructs an http.Request for the ListPlanRevisions method
 func NewListPlanRevisionsRequest(server string, taskID TaskID, params *ListPlanRevisionsParams) (*http.Request, error) {
 	var err error
@@ -8147,6 +9201,333 @@ func NewAdmitPromptRequestWithBody(server string, taskID TaskID, sessionID Sessi
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetQueueRequest constructs an http.Request for the GetQueue method
+func NewGetQueueRequest(server string, taskID TaskID, sessionID SessionID, params *GetQueueParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAdmitQueuedRequest calls the generic AdmitQueued builder with application/json body
+func NewAdmitQueuedRequest(server string, taskID TaskID, sessionID SessionID, body AdmitQueuedJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAdmitQueuedRequestWithBody(server, taskID, sessionID, "application/json", bodyReader)
+}
+
+// NewAdmitQueuedRequestWithBody constructs an http.Request for the AdmitQueued method, with any body, and a specified content type
+func NewAdmitQueuedRequestWithBody(server string, taskID TaskID, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewAppendToQueueRequest calls the generic AppendToQueue builder with application/json body
+func NewAppendToQueueRequest(server string, taskID TaskID, sessionID SessionID, body AppendToQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAppendToQueueRequestWithBody(server, taskID, sessionID, "application/json", bodyReader)
+}
+
+// NewAppendToQueueRequestWithBody constructs an http.Request for the AppendToQueue method, with any body, and a specified content type
+func NewAppendToQueueRequestWithBody(server string, taskID TaskID, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue/append", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReorderQueueRequest calls the generic ReorderQueue builder with application/json body
+func NewReorderQueueRequest(server string, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReorderQueueRequestWithBody(server, taskID, sessionID, "application/json", bodyReader)
+}
+
+// NewReorderQueueRequestWithBody constructs an http.Request for the ReorderQueue method, with any body, and a specified content type
+func NewReorderQueueRequestWithBody(server string, taskID TaskID, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue/order", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRemoveQueueEntryRequest constructs an http.Request for the RemoveQueueEntry method
+func NewRemoveQueueEntryRequest(server string, taskID TaskID, sessionID SessionID, entryID EntryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "entry_id", entryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEditQueueEntryRequest calls the generic EditQueueEntry builder with application/json body
+func NewEditQueueEntryRequest(server string, taskID TaskID, sessionID SessionID, entryID EntryID, body EditQueueEntryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewEditQueueEntryRequestWithBody(server, taskID, sessionID, entryID, "application/json", bodyReader)
+}
+
+// NewEditQueueEntryRequestWithBody constructs an http.Request for the EditQueueEntry method, with any body, and a specified content type
+func NewEditQueueEntryRequestWithBody(server string, taskID TaskID, sessionID SessionID, entryID EntryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "entry_id", entryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -9160,6 +10541,55 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/admissions/{client_id} (the `GetAdmission` operationId).
 	GetAdmissionWithResponse(ctx context.Context, taskID TaskID, clientID AdmissionClientID, reqEditors ...RequestEditorFn) (*GetAdmissionResponse, error)
 
+	// ListAttachmentsWithResponse List the attachments of a task
+	//
+	// Staged and claimed ones, oldest first, paged (API-7).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+	ListAttachmentsWithResponse(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error)
+
+	// CreateAttachmentWithBodyWithResponse Stage a file for a prompt
+	//
+	// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+	// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+	// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+	// at `/header/Content-Type`.
+	//
+	// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+	// `..` are refused. Two attachments may have the same name.
+	//
+	// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+	// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+	// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+	// task is 409 `task_archived`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+	CreateAttachmentWithBodyWithResponse(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error)
+
+	// DeleteAttachmentWithResponse Delete a staged file
+	//
+	// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+	// also when it has expired; an archived task is 409 `task_archived`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+	DeleteAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*DeleteAttachmentResponse, error)
+
+	// GetAttachmentWithResponse Download a file
+	//
+	// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+	// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+	GetAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*GetAttachmentResponse, error)
+
 	// ListDeliveriesWithResponse List the deliveries of a task
 	//
 	// Oldest first, paged (API-7), in every state or in one.
@@ -9313,6 +10743,50 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/tasks/{task_id}/plan/comments/{comment_id} (the `UpdatePlanComment` operationId).
 	UpdatePlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body UpdatePlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlanCommentResponse, error)
 
+	// RunPlanCommentWithBodyWithResponse Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithBodyWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error)
+
+	// RunPlanCommentWithResponse Send a comment to the primary session
+	//
+	// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+	// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+	// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+	// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+	// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+	//
+	// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+	// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+	// `task_archived`.
+	//
+	// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+	// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+	// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+	// prompt and `client_queue_id` of a queued one (AD-11).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+	RunPlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error)
+
 	// ListPlanRevisionsWithResponse List the revisions of the current plan
 	//
 	// Paged (API-7), without their content. 404 `plan_not_found`.
@@ -9407,11 +10881,16 @@ type ClientWithResponsesInterface interface {
 	// primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 	// `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 	// `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-	// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+	// `task_archived`; 404 `task_not_found`, `session_not_found`.
 	//
 	// The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
+	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9431,16 +10910,155 @@ type ClientWithResponsesInterface interface {
 	// primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 	// `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 	// `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-	// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+	// `task_archived`; 404 `task_not_found`, `session_not_found`.
 	//
 	// The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 	// different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 	// part of that comparison.
 	//
+	// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+	// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+	// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+	// names the hook; nothing is stored, and the same id can be sent again.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/prompts (the `AdmitPrompt` operationId).
 	AdmitPromptWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitPromptJSONRequestBody, reqEditors ...RequestEditorFn) (*AdmitPromptResponse, error)
+
+	// GetQueueWithResponse Read the queue of a session
+	//
+	// What the session is owed, in order of delivery: its unfinished deliveries, those of a terminal session included
+	// (DL-10). The `ETag` changes with every change of it (API-6). Failures: 404 `task_not_found`, `session_not_found`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/sessions/{session_id}/queue (the `GetQueue` operationId).
+	GetQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, params *GetQueueParams, reqEditors ...RequestEditorFn) (*GetQueueResponse, error)
+
+	// AdmitQueuedWithBodyWithResponse Admit a queued prompt
+	//
+	// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+	// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+	// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+	// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+	// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+	//
+	// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+	// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+	// `session_incarnation_id` is a precondition, not part of that comparison.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+	AdmitQueuedWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdmitQueuedResponse, error)
+
+	// AdmitQueuedWithResponse Admit a queued prompt
+	//
+	// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+	// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+	// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+	// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+	// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+	//
+	// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+	// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+	// `session_incarnation_id` is a precondition, not part of that comparison.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+	AdmitQueuedWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitQueuedJSONRequestBody, reqEditors ...RequestEditorFn) (*AdmitQueuedResponse, error)
+
+	// AppendToQueueWithBodyWithResponse Add a text at the end of the queue
+	//
+	// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+	// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+	// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+	// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+	//
+	// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+	// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+	AppendToQueueWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendToQueueResponse, error)
+
+	// AppendToQueueWithResponse Add a text at the end of the queue
+	//
+	// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+	// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+	// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+	// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+	//
+	// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+	// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+	AppendToQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body AppendToQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendToQueueResponse, error)
+
+	// ReorderQueueWithBodyWithResponse Put the queue in another order
+	//
+	// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+	// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+	// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+	ReorderQueueWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
+	// ReorderQueueWithResponse Put the queue in another order
+	//
+	// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+	// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+	// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+	ReorderQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
+	// RemoveQueueEntryWithResponse Remove an entry
+	//
+	// The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
+	// can be removed, and the failures, as for an edit; a second removal is 404 `entry_not_found`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `RemoveQueueEntry` operationId).
+	RemoveQueueEntryWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, reqEditors ...RequestEditorFn) (*RemoveQueueEntryResponse, error)
+
+	// EditQueueEntryWithBodyWithResponse Edit the text of an entry
+	//
+	// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+	// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+	// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+	// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+	// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+	// `session_not_found`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+	EditQueueEntryWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EditQueueEntryResponse, error)
+
+	// EditQueueEntryWithResponse Edit the text of an entry
+	//
+	// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+	// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+	// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+	// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+	// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+	// `session_not_found`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+	EditQueueEntryWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, body EditQueueEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*EditQueueEntryResponse, error)
 
 	// ListTokensWithResponse List the tokens
 	//
@@ -11735,6 +13353,237 @@ func (r GetAdmissionResponse) ContentType() string {
 	return ""
 }
 
+// ListAttachmentsResponseDefaultHeaders the declared response headers of an HTTP default response for ListAttachments
+type ListAttachmentsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ListAttachmentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AttachmentList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListAttachmentsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAttachmentsResponse) GetJSON200() *AttachmentList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAttachmentsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAttachmentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAttachmentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAttachmentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAttachmentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateAttachmentResponse201Headers the declared response headers of an HTTP 201 response for CreateAttachment
+type CreateAttachmentResponse201Headers struct {
+	Location string
+}
+
+// CreateAttachmentResponseDefaultHeaders the declared response headers of an HTTP default response for CreateAttachment
+type CreateAttachmentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type CreateAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Attachment
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateAttachmentResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateAttachmentResponseDefaultHeaders
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateAttachmentResponse) GetJSON201() *Attachment {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateAttachmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteAttachmentResponseDefaultHeaders the declared response headers of an HTTP default response for DeleteAttachment
+type DeleteAttachmentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type DeleteAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *DeleteAttachmentResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteAttachmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAttachmentResponse200Headers the declared response headers of an HTTP 200 response for GetAttachment
+type GetAttachmentResponse200Headers struct {
+	CacheControl          string
+	ContentDisposition    string
+	ContentSecurityPolicy string
+	XContentTypeOptions   string
+}
+
+// GetAttachmentResponseDefaultHeaders the declared response headers of an HTTP default response for GetAttachment
+type GetAttachmentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type GetAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAttachmentResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAttachmentResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAttachmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListDeliveriesResponseDefaultHeaders the declared response headers of an HTTP default response for ListDeliveries
 type ListDeliveriesResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12312,6 +14161,84 @@ func (r UpdatePlanCommentResponse) ContentType() string {
 	return ""
 }
 
+// RunPlanCommentResponse200Headers the declared response headers of an HTTP 200 response for RunPlanComment
+type RunPlanCommentResponse200Headers struct {
+	IdempotentReplayed bool
+}
+
+// RunPlanCommentResponse201Headers the declared response headers of an HTTP 201 response for RunPlanComment
+type RunPlanCommentResponse201Headers struct {
+	Location string
+}
+
+// RunPlanCommentResponseDefaultHeaders the declared response headers of an HTTP default response for RunPlanComment
+type RunPlanCommentResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type RunPlanCommentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Admission
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Admission
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RunPlanCommentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *RunPlanCommentResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RunPlanCommentResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RunPlanCommentResponse) GetJSON200() *Admission {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RunPlanCommentResponse) GetJSON201() *Admission {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RunPlanCommentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RunPlanCommentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RunPlanCommentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RunPlanCommentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RunPlanCommentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListPlanRevisionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListPlanRevisions
 type ListPlanRevisionsResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12747,6 +14674,412 @@ func (r AdmitPromptResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r AdmitPromptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetQueueResponse200Headers the declared response headers of an HTTP 200 response for GetQueue
+type GetQueueResponse200Headers struct {
+	ETag string
+}
+
+// GetQueueResponse304Headers the declared response headers of an HTTP 304 response for GetQueue
+type GetQueueResponse304Headers struct {
+	ETag string
+}
+
+// GetQueueResponseDefaultHeaders the declared response headers of an HTTP default response for GetQueue
+type GetQueueResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type GetQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetQueueResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetQueueResponse304Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetQueueResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetQueueResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetQueueResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AdmitQueuedResponse200Headers the declared response headers of an HTTP 200 response for AdmitQueued
+type AdmitQueuedResponse200Headers struct {
+	IdempotentReplayed bool
+}
+
+// AdmitQueuedResponse201Headers the declared response headers of an HTTP 201 response for AdmitQueued
+type AdmitQueuedResponse201Headers struct {
+	Location string
+}
+
+// AdmitQueuedResponseDefaultHeaders the declared response headers of an HTTP default response for AdmitQueued
+type AdmitQueuedResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type AdmitQueuedResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Admission
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Admission
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AdmitQueuedResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *AdmitQueuedResponse201Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *AdmitQueuedResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AdmitQueuedResponse) GetJSON200() *Admission {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AdmitQueuedResponse) GetJSON201() *Admission {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AdmitQueuedResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AdmitQueuedResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AdmitQueuedResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AdmitQueuedResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AdmitQueuedResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AppendToQueueResponse200Headers the declared response headers of an HTTP 200 response for AppendToQueue
+type AppendToQueueResponse200Headers struct {
+	ETag               string
+	IdempotentReplayed *bool
+}
+
+// AppendToQueueResponseDefaultHeaders the declared response headers of an HTTP default response for AppendToQueue
+type AppendToQueueResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type AppendToQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AppendToQueueResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *AppendToQueueResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AppendToQueueResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AppendToQueueResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AppendToQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AppendToQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AppendToQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AppendToQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReorderQueueResponse200Headers the declared response headers of an HTTP 200 response for ReorderQueue
+type ReorderQueueResponse200Headers struct {
+	ETag string
+}
+
+// ReorderQueueResponseDefaultHeaders the declared response headers of an HTTP default response for ReorderQueue
+type ReorderQueueResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ReorderQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReorderQueueResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ReorderQueueResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReorderQueueResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReorderQueueResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReorderQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReorderQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReorderQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReorderQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RemoveQueueEntryResponse200Headers the declared response headers of an HTTP 200 response for RemoveQueueEntry
+type RemoveQueueEntryResponse200Headers struct {
+	ETag string
+}
+
+// RemoveQueueEntryResponseDefaultHeaders the declared response headers of an HTTP default response for RemoveQueueEntry
+type RemoveQueueEntryResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type RemoveQueueEntryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RemoveQueueEntryResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RemoveQueueEntryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RemoveQueueEntryResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RemoveQueueEntryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RemoveQueueEntryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RemoveQueueEntryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RemoveQueueEntryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RemoveQueueEntryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// EditQueueEntryResponse200Headers the declared response headers of an HTTP 200 response for EditQueueEntry
+type EditQueueEntryResponse200Headers struct {
+	ETag string
+}
+
+// EditQueueEntryResponseDefaultHeaders the declared response headers of an HTTP default response for EditQueueEntry
+type EditQueueEntryResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type EditQueueEntryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *EditQueueEntryResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *EditQueueEntryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EditQueueEntryResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EditQueueEntryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EditQueueEntryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EditQueueEntryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EditQueueEntryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EditQueueEntryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14127,6 +16460,79 @@ func (c *ClientWithResponses) GetAdmissionWithResponse(ctx context.Context, task
 	return ParseGetAdmissionResponse(rsp)
 }
 
+// ListAttachmentsWithResponse List the attachments of a task
+//
+// Staged and claimed ones, oldest first, paged (API-7).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments (the `ListAttachments` operationId).
+func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, taskID TaskID, params *ListAttachmentsParams, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error) {
+	rsp, err := c.ListAttachments(ctx, taskID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAttachmentsResponse(rsp)
+}
+
+// CreateAttachmentWithBodyWithResponse Stage a file for a prompt
+//
+// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
+// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
+// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
+// at `/header/Content-Type`.
+//
+// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
+// `..` are refused. Two attachments may have the same name.
+//
+// Until a prompt takes it by `attachment_ids`, the attachment is staged; it expires at `expires_at` by the database's
+// clock (a setting, 24 hours from now), and is then as if it had never been (AD-10). A task holds at most 100 staged
+// ones: one more is a problem `too_many` at `/body`. A request that is repeated stages the file again. An archived
+// task is 409 `task_archived`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/attachments (the `CreateAttachment` operationId).
+func (c *ClientWithResponses) CreateAttachmentWithBodyWithResponse(ctx context.Context, taskID TaskID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error) {
+	rsp, err := c.CreateAttachmentWithBody(ctx, taskID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAttachmentResponse(rsp)
+}
+
+// DeleteAttachmentWithResponse Delete a staged file
+//
+// 409 `attachment_claimed` once a prompt has taken it: it goes with its task only (AD-10). 404 `attachment_not_found`,
+// also when it has expired; an archived task is 409 `task_archived`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tasks/{task_id}/attachments/{attachment_id} (the `DeleteAttachment` operationId).
+func (c *ClientWithResponses) DeleteAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*DeleteAttachmentResponse, error) {
+	rsp, err := c.DeleteAttachment(ctx, taskID, attachmentID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAttachmentResponse(rsp)
+}
+
+// GetAttachmentWithResponse Download a file
+//
+// The bytes as they were sent, with their media type. No browser shows or runs them: the answer is a download, is not
+// sniffed, and is sandboxed (API-25). 404 `attachment_not_found`, also when it has expired.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/attachments/{attachment_id} (the `GetAttachment` operationId).
+func (c *ClientWithResponses) GetAttachmentWithResponse(ctx context.Context, taskID TaskID, attachmentID AttachmentID, reqEditors ...RequestEditorFn) (*GetAttachmentResponse, error) {
+	rsp, err := c.GetAttachment(ctx, taskID, attachmentID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAttachmentResponse(rsp)
+}
+
 // ListDeliveriesWithResponse List the deliveries of a task
 //
 // Oldest first, paged (API-7), in every state or in one.
@@ -14358,6 +16764,62 @@ func (c *ClientWithResponses) UpdatePlanCommentWithResponse(ctx context.Context,
 	return ParseUpdatePlanCommentResponse(rsp)
 }
 
+// RunPlanCommentWithBodyWithResponse Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *ClientWithResponses) RunPlanCommentWithBodyWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error) {
+	rsp, err := c.RunPlanCommentWithBody(ctx, taskID, commentID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunPlanCommentResponse(rsp)
+}
+
+// RunPlanCommentWithResponse Send a comment to the primary session
+//
+// Admits one comment, in exactly that `version`, with `content` below it, to the task's primary session in plan mode
+// (AD-9): as a direct prompt when the session is `created`, `idle` or `waiting_for_input` and owed nothing, else as an
+// entry of its queue; `kind` of the delivery says which. A task without a primary session is 409 `no_primary_session`,
+// a terminal one `session_unavailable`. When another session becomes primary or its state changes meanwhile, the
+// comment is routed anew, once; should that fail too, 409 `primary_session_changed` or `session_unavailable`.
+//
+// A comment that is missing, stale or of another plan is 409 `plan_comments_changed` with the snapshot (AD-1), a
+// malformed id 404 `comment_not_found`. Other failures are those of a prompt: 422 `prompt_too_large`; 409 `queue_full`,
+// `task_archived`.
+//
+// The same comment, version and content with the same `client_admission_id` is replayed with its delivery in its
+// present state, by whatever route it went; anything different is 409 `admission_conflict` (AD-7). The ids of prompts,
+// queue entries and runs are one namespace within the task. Metadata keep the id under `client_message_id` of a direct
+// prompt and `client_queue_id` of a queued one (AD-11).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run (the `RunPlanComment` operationId).
+func (c *ClientWithResponses) RunPlanCommentWithResponse(ctx context.Context, taskID TaskID, commentID CommentID, body RunPlanCommentJSONRequestBody, reqEditors ...RequestEditorFn) (*RunPlanCommentResponse, error) {
+	rsp, err := c.RunPlanComment(ctx, taskID, commentID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunPlanCommentResponse(rsp)
+}
+
 // ListPlanRevisionsWithResponse List the revisions of the current plan
 //
 // Paged (API-7), without their content. 404 `plan_not_found`.
@@ -14500,11 +16962,16 @@ func (c *ClientWithResponses) CreateSessionWithResponse(ctx context.Context, tas
 // primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 // `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 // `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+// `task_archived`; 404 `task_not_found`, `session_not_found`.
 //
 // The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
+//
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14530,11 +16997,16 @@ func (c *ClientWithResponses) AdmitPromptWithBodyWithResponse(ctx context.Contex
 // primary session, else 409 `primary_session_changed` (AD-4). At most 10 `attachment_ids`, each 404
 // `attachment_not_found` or 409 `attachment_claimed` when it cannot be claimed (AD-10). `model` has at most 500 bytes;
 // `metadata` at most 64 KiB as canonical JSON, depth 16, without the keys the server owns (API-24). Other failures: 409
-// `queue_full` (AD-5), `task_archived`; 404 `task_not_found`, `session_not_found`.
+// `task_archived`; 404 `task_not_found`, `session_not_found`.
 //
 // The same request with the same `client_message_id` is replayed with the delivery in its present state; anything
 // different is 409 `admission_conflict` with `differing_fields` (AD-7). `expected_session_state` is a precondition, not
 // part of that comparison.
+//
+// Where the operator has set a turn-start hook, it is asked first. It may put another session of the task in place of
+// the one named, which `requested_session_id` then tells; with `require_primary_session` that is 409
+// `primary_session_changed`. When it refuses or does not answer, the prompt is 503 `unavailable` with a `detail` that
+// names the hook; nothing is stored, and the same id can be sent again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14545,6 +17017,200 @@ func (c *ClientWithResponses) AdmitPromptWithResponse(ctx context.Context, taskI
 		return nil, err
 	}
 	return ParseAdmitPromptResponse(rsp)
+}
+
+// GetQueueWithResponse Read the queue of a session
+//
+// What the session is owed, in order of delivery: its unfinished deliveries, those of a terminal session included
+// (DL-10). The `ETag` changes with every change of it (API-6). Failures: 404 `task_not_found`, `session_not_found`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/sessions/{session_id}/queue (the `GetQueue` operationId).
+func (c *ClientWithResponses) GetQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, params *GetQueueParams, reqEditors ...RequestEditorFn) (*GetQueueResponse, error) {
+	rsp, err := c.GetQueue(ctx, taskID, sessionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetQueueResponse(rsp)
+}
+
+// AdmitQueuedWithBodyWithResponse Admit a queued prompt
+//
+// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+//
+// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+// `session_incarnation_id` is a precondition, not part of that comparison.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+func (c *ClientWithResponses) AdmitQueuedWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdmitQueuedResponse, error) {
+	rsp, err := c.AdmitQueuedWithBody(ctx, taskID, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdmitQueuedResponse(rsp)
+}
+
+// AdmitQueuedWithResponse Admit a queued prompt
+//
+// As a direct prompt, but it waits for its turn: the session may be `starting` or `running` too, and have unfinished
+// deliveries; a terminal one is 409 `session_unavailable`. The transcript row is written when it is delivered, so
+// `message` is null until then. With `session_incarnation_id` the session must not have been reset since, else 409
+// `session_replaced`. A session that is owed as much as it may be is 409 `queue_full` with `size` and `maximum`; comments
+// and attachments stay as they are (AD-5). Other failures as for a direct prompt.
+//
+// The same request with the same `client_queue_id` is replayed with the delivery in its present state, also when it was
+// edited, removed or delivered since; anything different is 409 `admission_conflict` with `differing_fields` (AD-7).
+// `session_incarnation_id` is a precondition, not part of that comparison.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue (the `AdmitQueued` operationId).
+func (c *ClientWithResponses) AdmitQueuedWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body AdmitQueuedJSONRequestBody, reqEditors ...RequestEditorFn) (*AdmitQueuedResponse, error) {
+	rsp, err := c.AdmitQueued(ctx, taskID, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdmitQueuedResponse(rsp)
+}
+
+// AppendToQueueWithBodyWithResponse Add a text at the end of the queue
+//
+// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+//
+// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+func (c *ClientWithResponses) AppendToQueueWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendToQueueResponse, error) {
+	rsp, err := c.AppendToQueueWithBody(ctx, taskID, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendToQueueResponse(rsp)
+}
+
+// AppendToQueueWithResponse Add a text at the end of the queue
+//
+// The text becomes part of the last entry, behind an empty line, when that one is pending and queued, carries no
+// comments, no attachments and no caller's id, has the same `plan_mode` and `model`, and has room for it; else it is an
+// entry of its own (DL-6). With `client_queue_id` it always is, and an admission like every other: the same request again
+// is replayed, and `POST …/queue` with the same members is the same request (AD-7).
+//
+// Failures: 422 `prompt_too_large`; 409 `session_unavailable` for a terminal session, `queue_full` (AD-5),
+// `admission_conflict`, `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/append (the `AppendToQueue` operationId).
+func (c *ClientWithResponses) AppendToQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body AppendToQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendToQueueResponse, error) {
+	rsp, err := c.AppendToQueue(ctx, taskID, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendToQueueResponse(rsp)
+}
+
+// ReorderQueueWithBodyWithResponse Put the queue in another order
+//
+// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueueWithBody(ctx, taskID, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
+// ReorderQueueWithResponse Put the queue in another order
+//
+// `entry_ids` names every pending queued entry exactly once, else 409 `queue_changed` with the queue and nothing moved.
+// They exchange the positions that they have among themselves; direct and combined ones keep theirs (DL-7). The order
+// that is there changes nothing. Other failures: 409 `task_archived`; 404 `task_not_found`, `session_not_found`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
+func (c *ClientWithResponses) ReorderQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error) {
+	rsp, err := c.ReorderQueue(ctx, taskID, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderQueueResponse(rsp)
+}
+
+// RemoveQueueEntryWithResponse Remove an entry
+//
+// The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
+// can be removed, and the failures, as for an edit; a second removal is 404 `entry_not_found`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `RemoveQueueEntry` operationId).
+func (c *ClientWithResponses) RemoveQueueEntryWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, reqEditors ...RequestEditorFn) (*RemoveQueueEntryResponse, error) {
+	rsp, err := c.RemoveQueueEntry(ctx, taskID, sessionID, entryID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveQueueEntryResponse(rsp)
+}
+
+// EditQueueEntryWithBodyWithResponse Edit the text of an entry
+//
+// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+// `session_not_found`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+func (c *ClientWithResponses) EditQueueEntryWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EditQueueEntryResponse, error) {
+	rsp, err := c.EditQueueEntryWithBody(ctx, taskID, sessionID, entryID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEditQueueEntryResponse(rsp)
+}
+
+// EditQueueEntryWithResponse Edit the text of an entry
+//
+// Replaces the whole text, rendered comments included; comments do not come back, and the entry's exact replay still
+// answers (DL-5, AD-7). `content` may be blank only when the entry has attachments, and has at most 1 MiB, else 422
+// `prompt_too_large`. Only pending queued entries: one that is reserved or was attempted is 409 `entry_reserved`, a direct
+// or combined one 409 `entry_not_editable`, one that is gone 404 `entry_not_found`. Another version than
+// `expected_version` is 409 `queue_changed` with the queue. Other failures: 409 `task_archived`; 404 `task_not_found`,
+// `session_not_found`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id} (the `EditQueueEntry` operationId).
+func (c *ClientWithResponses) EditQueueEntryWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, entryID EntryID, body EditQueueEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*EditQueueEntryResponse, error) {
+	rsp, err := c.EditQueueEntry(ctx, taskID, sessionID, entryID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEditQueueEntryResponse(rsp)
 }
 
 // ListTokensWithResponse List the tokens
@@ -17037,6 +19703,276 @@ func ParseGetAdmissionResponse(rsp *http.Response) (*GetAdmissionResponse, error
 	return response, nil
 }
 
+// ParseListAttachmentsResponse parses an HTTP response from a ListAttachmentsWithResponse call
+func ParseListAttachmentsResponse(rsp *http.Response) (*ListAttachmentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAttachmentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AttachmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListAttachmentsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAttachmentResponse parses an HTTP response from a CreateAttachmentWithResponse call
+func ParseCreateAttachmentResponse(rsp *http.Response) (*CreateAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Attachment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateAttachmentResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers CreateAttachmentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAttachmentResponse parses an HTTP response from a DeleteAttachmentWithResponse call
+func ParseDeleteAttachmentResponse(rsp *http.Response) (*DeleteAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers DeleteAttachmentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAttachmentResponse parses an HTTP response from a GetAttachmentWithResponse call
+func ParseGetAttachmentResponse(rsp *http.Response) (*GetAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAttachmentResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = value
+		}
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = value
+		}
+		if values := rsp.Header.Values("Content-Security-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Security-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentSecurityPolicy = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetAttachmentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListDeliveriesResponse parses an HTTP response from a ListDeliveriesWithResponse call
 func ParseListDeliveriesResponse(rsp *http.Response) (*ListDeliveriesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -17683,6 +20619,93 @@ func ParseUpdatePlanCommentResponse(rsp *http.Response) (*UpdatePlanCommentRespo
 	return response, nil
 }
 
+// ParseRunPlanCommentResponse parses an HTTP response from a RunPlanCommentWithResponse call
+func ParseRunPlanCommentResponse(rsp *http.Response) (*RunPlanCommentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RunPlanCommentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RunPlanCommentResponse200Headers
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers RunPlanCommentResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers RunPlanCommentResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListPlanRevisionsResponse parses an HTTP response from a ListPlanRevisionsWithResponse call
 func ParseListPlanRevisionsResponse(rsp *http.Response) (*ListPlanRevisionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18130,6 +21153,463 @@ func ParseAdmitPromptResponse(rsp *http.Response) (*AdmitPromptResponse, error) 
 		response.Headers201 = &headers
 	case true:
 		var headers AdmitPromptResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetQueueResponse parses an HTTP response from a GetQueueWithResponse call
+func ParseGetQueueResponse(rsp *http.Response) (*GetQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetQueueResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetQueueResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
+	case true:
+		var headers GetQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAdmitQueuedResponse parses an HTTP response from a AdmitQueuedWithResponse call
+func ParseAdmitQueuedResponse(rsp *http.Response) (*AdmitQueuedResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AdmitQueuedResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AdmitQueuedResponse200Headers
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers AdmitQueuedResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case true:
+		var headers AdmitQueuedResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAppendToQueueResponse parses an HTTP response from a AppendToQueueWithResponse call
+func ParseAppendToQueueResponse(rsp *http.Response) (*AppendToQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AppendToQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AppendToQueueResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotentReplayed = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers AppendToQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReorderQueueResponse parses an HTTP response from a ReorderQueueWithResponse call
+func ParseReorderQueueResponse(rsp *http.Response) (*ReorderQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReorderQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReorderQueueResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers ReorderQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRemoveQueueEntryResponse parses an HTTP response from a RemoveQueueEntryWithResponse call
+func ParseRemoveQueueEntryResponse(rsp *http.Response) (*RemoveQueueEntryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RemoveQueueEntryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RemoveQueueEntryResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers RemoveQueueEntryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEditQueueEntryResponse parses an HTTP response from a EditQueueEntryWithResponse call
+func ParseEditQueueEntryResponse(rsp *http.Response) (*EditQueueEntryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EditQueueEntryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers EditQueueEntryResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers EditQueueEntryResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {

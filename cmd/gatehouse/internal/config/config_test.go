@@ -100,7 +100,10 @@ delegation-tools:
 	}
 }
 
-const secret = "correct-horse-battery-staple-0123456789"
+const (
+	secret     = "correct-horse-battery-staple-0123456789"
+	hookSecret = "whsec_Y29ycmVjdC1ob3JzZS1iYXR0ZXJ5LXN0YXBsZQ=="
+)
 
 func TestRefusals(t *testing.T) { // OP-2
 	tests := []struct {
@@ -132,6 +135,15 @@ func TestRefusals(t *testing.T) { // OP-2
 		{name: "ingestion below the rest", args: []string{"--max-ingest-body-bytes=1MiB"}, wants: []string{"max-ingest-body-bytes"}},
 		{name: "same address twice", args: []string{"--metrics-listen=127.0.0.1:8080"}, wants: []string{"metrics-listen"}},
 		{name: "traces to nowhere", args: []string{"--otlp-endpoint=localhost:4318"}, wants: []string{"otlp-endpoint"}},
+		{name: "no time for attachments", args: []string{"--attachment-expiry=999ms"}, wants: []string{"attachment-expiry"}},
+		{name: "hook without a secret", args: []string{"--hook-url=http://hook.test"}, wants: []string{"hook-secret"}},
+		{name: "secret without a hook", args: []string{"--hook-secret=" + hookSecret}, wants: []string{"hook-secret"}},
+		{name: "no URL of a hook", args: []string{"--hook-url=hook.test", "--hook-secret=" + hookSecret}, wants: []string{"hook-url"}},
+		{name: "hook secret without its mark", args: []string{"--hook-url=http://hook.test", "--hook-secret=" + hookSecret[6:]}, wants: []string{"hook-secret"}},
+		{name: "hook secret that is no base64", args: []string{"--hook-url=http://hook.test", "--hook-secret=whsec_" + secret}, wants: []string{"hook-secret"}},
+		{name: "short hook secret", args: []string{"--hook-url=http://hook.test", "--hook-secret=" + hookSecret[:26]}, wants: []string{"hook-secret"}},
+		{name: "hook that may take its time", args: []string{"--hook-timeout=11s"}, wants: []string{"hook-timeout"}},
+		{name: "hook without time", args: []string{"--hook-timeout=0s"}, wants: []string{"hook-timeout"}},
 		{name: "no tools", args: []string{"--delegation-tools="}, wants: []string{"delegation-tools"}},
 	}
 	for _, tc := range tests {
@@ -159,8 +171,8 @@ func TestYAMLHidesSecrets(t *testing.T) { // OP-2
 		"postgres://gatehouse:" + secret + "%zz@db/gatehouse",
 	} {
 		s := Defaults()
-		s.Database, s.AdminToken = database, secret
-		s.OTLPEndpoint = "https://u:" + secret + "@collector.test"
+		s.Database, s.AdminToken, s.HookSecret = database, secret, secret
+		s.OTLPEndpoint, s.HookURL = "https://u:"+secret+"@collector.test", "https://u:"+secret+"@hook.test"
 		out, err := s.YAML()
 		if err != nil {
 			t.Fatal(err)

@@ -26,6 +26,10 @@ type Settings struct {
 	AllowedHosts           []string      `name:"allowed-hosts" usage:"further names that a Host header may carry on a loopback address"`
 	CORSOrigins            []string      `name:"cors-origins" usage:"origins whose pages may call, each exactly scheme://host[:port]"`
 	QueueCapacity          int           `name:"queue-capacity" usage:"unfinished prompts that one session may have queued"`
+	AttachmentExpiry       time.Duration `name:"attachment-expiry" usage:"time that an attachment stays which no prompt takes"`
+	HookURL                string        `name:"hook-url" usage:"URL that is asked before a direct prompt is admitted; empty: nobody" secret:"url"`
+	HookSecret             string        `name:"hook-secret" usage:"what the questions to hook-url are signed with: whsec_ and the base64 of 24 to 64 bytes" secret:"value"`
+	HookTimeout            time.Duration `name:"hook-timeout" usage:"time that hook-url has to answer, up to 10s"`
 	DelegationTools        []string      `name:"delegation-tools" usage:"names of the tools by which agents start subagents"`
 	MaxBodyBytes           Bytes         `name:"max-body-bytes" usage:"size of a request body at most"`
 	MaxIngestBodyBytes     Bytes         `name:"max-ingest-body-bytes" usage:"size of a request body at most, where messages or frames are ingested"`
@@ -48,6 +52,8 @@ func Defaults() Settings {
 		Migrate:                true,
 		Auth:                   "on",
 		QueueCapacity:          domain.DefaultCapacity,
+		AttachmentExpiry:       domain.DefaultAttachmentExpiry,
+		HookTimeout:            5 * time.Second,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
 		MaxBodyBytes:           8 << 20,
 		MaxIngestBodyBytes:     32 << 20,

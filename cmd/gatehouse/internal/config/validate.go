@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"errors"
 	"net"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gatehouse/domain"
@@ -21,6 +23,9 @@ const (
 	maxConnections   = 10_000  // far above what PostgreSQL serves well
 	maxQueueCapacity = 100_000 // entries; every one of them is part of a snapshot
 	maxBody          = 1 << 30 // bytes
+	maxHookTimeout   = 10 * time.Second
+	minHookKey       = 24 // bytes, as Standard Webhooks has it
+	maxHookKey       = 64
 )
 
 // validate refuses, by name, settings that cannot be and that contradict each other.
@@ -42,6 +47,7 @@ func (s Settings) validate() error {
 		p.check(host != "" && !strings.ContainsAny(host, "/*@ "), "allowed-hosts", "must be host names, without scheme, path or wildcard")
 	}
 	p.prompts(s)
+	p.hook(s)
 	p.between("max-body-bytes", int(s.MaxBodyBytes), 1, maxBody)
 	p.between("max-ingest-body-bytes", int(s.MaxIngestBodyBytes), 1, maxBody)
 	p.check(s.MaxIngestBodyBytes >= s.MaxBodyBytes, "max-ingest-body-bytes", "must not be less than max-body-bytes")
@@ -99,9 +105,22 @@ func (p *problems) database(s Settings) {
 
 func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
+	p.check(s.AttachmentExpiry >= time.Second, "attachment-expiry", "must be a second or longer")
 	p.check(len(s.DelegationTools) > 0, "delegation-tools", "must name at least one tool")
 	for _, tool := range s.DelegationTools {
 		p.check(tool != "" && len(tool) <= domain.MaxShortText, "delegation-tools", "must be names of 1 to %d bytes", domain.MaxShortText)
+	}
+}
+
+func (p *problems) hook(s Settings) {
+	p.webURL("hook-url", s.HookURL)
+	p.check(s.HookTimeout > 0 && s.HookTimeout <= maxHookTimeout, "hook-timeout", "must be longer than nothing, and %s at most", maxHookTimeout)
+	p.check((s.HookURL == "") == (s.HookSecret == ""), "hook-secret", "must be set together with hook-url")
+	if s.HookSecret != "" {
+		text, marked := strings.CutPrefix(s.HookSecret, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(text)
+		p.check(marked && err == nil, "hook-secret", "must be whsec_ and base64")
+		p.check(err != nil || len(key) >= minHookKey && len(key) <= maxHookKey, "hook-secret", "must hold %d to %d bytes", minHookKey, maxHookKey)
 	}
 }
 
