@@ -8,4 +8,8 @@
 // row of its key by one statement of the store ([ContextStore]); a [Recorder] does
 // that behind the commit of the messages, and can fail without anybody noticing but
 // those who watch its counters.
+//
+// [Contexts] reads them. An [Activation] says since when they are complete, and a
+// [Health] whether they still are: it compares the messages with them, from the
+// database alone, so that it also tells of a writer that has stopped.
 package subagent
