@@ -138,6 +138,8 @@ func TestBackfillOfAnyDocument(t *testing.T) {
 			w.exec("PRAGMA ignore_check_constraints = OFF")
 		}
 		var want []subagent.Context
+		escaped := `{"tool_call_id":"escaped","normalized":{"kind":"\u0073ubagent_task","subag\u0065nt_task":{}}}`
+		want = append(want, w.backfilled(w.tell(told{created: at(1), metadata: escaped}), "escaped", at(1), nil))
 		for i, v := range values {
 			id := strings.Repeat("v", i+1)
 			want = append(want, w.backfilled(w.tell(told{created: at(2 + i), metadata: call(id, v.payload)}), id, at(2+i), v.want))
