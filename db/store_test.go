@@ -12,10 +12,13 @@ func TestStore(t *testing.T) {
 	for name, suite := range map[string]func(*testing.T, storetest.Open){
 		"access":      storetest.Access,
 		"attachments": storetest.Attachments,
+		"await":       storetest.Await,
 		"hooks":       storetest.Hooks,
 		"lifecycle":   storetest.Lifecycle,
 		"plans":       storetest.Plans,
 		"prompts":     storetest.Prompts,
+		"recovery":    storetest.Recovery,
+		"renewals":    storetest.Renewals,
 		"runs":        storetest.Runs,
 		"sessions":    storetest.Sessions,
 		"tasks":       storetest.Tasks,

@@ -132,6 +132,24 @@ func (e DeliveryOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryResolution.
+const (
+	DeliveryResolutionDelivered DeliveryResolution = "delivered"
+	DeliveryResolutionRequeue   DeliveryResolution = "requeue"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryResolution enum.
+func (e DeliveryResolution) Valid() bool {
+	switch e {
+	case DeliveryResolutionDelivered:
+		return true
+	case DeliveryResolutionRequeue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged   DeliveryState = "acknowledged"
@@ -1021,6 +1039,9 @@ type Delivery struct {
 	// ClientID The caller's id; null when there was none.
 	ClientID nullable.Nullable[string] `json:"client_id"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// Content The canonical prompt, as the agent gets it.
 	Content string `json:"content"`
 
@@ -1047,8 +1068,14 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string] `json:"requeued_as"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string] `json:"requeued_from"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1093,6 +1120,9 @@ type DeliveryList struct {
 
 // DeliveryOutcome What a runner said became of it.
 type DeliveryOutcome string
+
+// DeliveryResolution What a person says of an unknown outcome.
+type DeliveryResolution string
 
 // DeliveryState Where a delivery stands.
 type DeliveryState string
@@ -1825,6 +1855,9 @@ type Receipt struct {
 	ClientID   string                       `json:"client_id"`
 	CombinedAt nullable.Nullable[wire.Time] `json:"combined_at"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// ConsumedCommentRefs The comments this admission consumed (AD-2).
 	ConsumedCommentRefs []CommentRef `json:"consumed_comment_refs"`
 
@@ -1857,13 +1890,19 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
-	RequestedSessionID UUID                         `json:"requested_session_id"`
-	RequeuedAt         nullable.Nullable[wire.Time] `json:"requeued_at"`
-	ReservedAt         nullable.Nullable[wire.Time] `json:"reserved_at"`
+	RequestedSessionID UUID `json:"requested_session_id"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string]    `json:"requeued_as"`
+	RequeuedAt nullable.Nullable[wire.Time] `json:"requeued_at"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string]    `json:"requeued_from"`
+	ReservedAt   nullable.Nullable[wire.Time] `json:"reserved_at"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1893,6 +1932,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1908,6 +1964,15 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
+}
+
+// ResolveRequest defines model for ResolveRequest.
+type ResolveRequest struct {
+	// Resolution What a person says of an unknown outcome.
+	Resolution DeliveryResolution `json:"resolution"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -1965,6 +2030,29 @@ type RoundState string
 
 // Scope A level; each holds the ones before it (API-20).
 type Scope string
+
+// SendNowRequest defines model for SendNowRequest.
+type SendNowRequest struct {
+	// EntryIds The pending entries to send, each once; all when absent.
+	EntryIds []UUID `json:"entry_ids,omitempty"`
+
+	// ExpectedQueueRevision `queue_revision` of the queue that was seen.
+	ExpectedQueueRevision int64 `json:"expected_queue_revision"`
+
+	// Interrupt Also while a turn runs, which is asked to stop; false when absent.
+	Interrupt *bool `json:"interrupt,omitempty"`
+}
+
+// SentNow defines model for SentNow.
+type SentNow struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt With `token`; judged by the clock of the database (OP-3).
+	LeaseExpiresAt *Time `json:"lease_expires_at,omitempty"`
+
+	// Token Proves the reservation; only for a runner and only in this answer.
+	Token *string `json:"token,omitempty"`
+}
 
 // Session defines model for Session.
 type Session struct {
@@ -2050,6 +2138,12 @@ type SessionPatch struct {
 
 	// Title At most 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// SessionReset defines model for SessionReset.
+type SessionReset struct {
+	// ExpectedIncarnationID The incarnation that was seen.
+	ExpectedIncarnationID *UUID `json:"expected_incarnation_id,omitempty"`
 }
 
 // SessionState Where a session stands; the last three are final.
@@ -2189,6 +2283,9 @@ type Turn struct {
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
+
+	// InterruptRequested Whether somebody wants the agent to stop and take what was sent now (DL-8).
+	InterruptRequested bool `json:"interrupt_requested"`
 
 	// SessionID A UUID, lower case in answers (API-1).
 	SessionID UUID `json:"session_id"`
@@ -2530,6 +2627,12 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
+// ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
+type ResolveDeliveryJSONRequestBody = ResolveRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2547,6 +2650,9 @@ type AppendMessagesJSONRequestBody = MessageAppend
 
 // RollbackMessagesJSONRequestBody defines body for RollbackMessages for application/json ContentType.
 type RollbackMessagesJSONRequestBody = RollbackRequest
+
+// ResetSessionJSONRequestBody defines body for ResetSession for application/json ContentType.
+type ResetSessionJSONRequestBody = SessionReset
 
 // StartExecutionJSONRequestBody defines body for StartExecution for application/json ContentType.
 type StartExecutionJSONRequestBody = ExecutionCreate
@@ -2596,6 +2702,9 @@ type AppendToQueueJSONRequestBody = QueueAddition
 // ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
 type ReorderQueueJSONRequestBody = QueueOrder
 
+// SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
+type SendNowJSONRequestBody = SendNowRequest
+
 // EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
 type EditQueueEntryJSONRequestBody = QueueEntryPatch
 
@@ -2643,6 +2752,12 @@ type ServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx echo.Context, changeID ChangeID) error
@@ -2679,6 +2794,9 @@ type ServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx echo.Context, sessionID SessionID) error
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx echo.Context, sessionID SessionID) error
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx echo.Context, sessionID SessionID, params ListRoundsParams) error
@@ -2790,6 +2908,9 @@ type ServerInterface interface {
 	// ReorderQueue Put the queue in another order
 	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
 	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error
 	// RemoveQueueEntry Remove an entry
 	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
 	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
@@ -2995,6 +3116,38 @@ func (w *ServerInterfaceWrapper) ReleaseDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReleaseDelivery(ctx, deliveryID)
+	return err
+}
+
+// RenewDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewDelivery(ctx, deliveryID)
+	return err
+}
+
+// ResolveDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) ResolveDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResolveDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -3240,6 +3393,22 @@ func (w *ServerInterfaceWrapper) RollbackMessages(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RollbackMessages(ctx, sessionID)
+	return err
+}
+
+// ResetSession converts echo context to params.
+func (w *ServerInterfaceWrapper) ResetSession(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResetSession(ctx, sessionID)
 	return err
 }
 
@@ -4186,6 +4355,30 @@ func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
 	return err
 }
 
+// SendNow converts echo context to params.
+func (w *ServerInterfaceWrapper) SendNow(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SendNow(ctx, taskID, sessionID)
+	return err
+}
+
 // RemoveQueueEntry converts echo context to params.
 func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
 	var err error
@@ -4446,6 +4639,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/sessions/:session_id", wrapper.DeleteSession, options.OperationMiddlewares["deleteSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id", wrapper.GetSession, options.OperationMiddlewares["getSession"]...)
 	router.PATCH(options.BaseURL+"/v1/sessions/:session_id", wrapper.UpdateSession, options.OperationMiddlewares["updateSession"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/reset", wrapper.ResetSession, options.OperationMiddlewares["resetSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.ListTurns, options.OperationMiddlewares["listTurns"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.StartTurn, options.OperationMiddlewares["startTurn"]...)
 	router.DELETE(options.BaseURL+"/v1/turns/:turn_id", wrapper.DeleteTurn, options.OperationMiddlewares["deleteTurn"]...)
@@ -4469,6 +4663,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/send-now", wrapper.SendNow, options.OperationMiddlewares["sendNow"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
@@ -4477,9 +4672,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/renew", wrapper.RenewDelivery, options.OperationMiddlewares["renewDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/resolve", wrapper.ResolveDelivery, options.OperationMiddlewares["resolveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
@@ -5006,6 +5203,102 @@ type ReleaseDeliverydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReleaseDeliverydefaultApplicationProblemPlusJSONResponse) VisitReleaseDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *RenewDeliveryJSONRequestBody
+}
+
+type RenewDeliveryResponseObject interface {
+	VisitRenewDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RenewDelivery200JSONResponse Renewal
+
+func (response RenewDelivery200JSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RenewDeliverydefaultApplicationProblemPlusJSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *ResolveDeliveryJSONRequestBody
+}
+
+type ResolveDeliveryResponseObject interface {
+	VisitResolveDeliveryResponse(w http.ResponseWriter) error
+}
+
+type ResolveDelivery200JSONResponse Delivery
+
+func (response ResolveDelivery200JSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResolveDeliverydefaultApplicationProblemPlusJSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5579,6 +5872,54 @@ type RollbackMessagesdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RollbackMessagesdefaultApplicationProblemPlusJSONResponse) VisitRollbackMessagesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessionRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *ResetSessionJSONRequestBody
+}
+
+type ResetSessionResponseObject interface {
+	VisitResetSessionResponse(w http.ResponseWriter) error
+}
+
+type ResetSession200JSONResponse Session
+
+func (response ResetSession200JSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResetSessiondefaultApplicationProblemPlusJSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7716,6 +8057,55 @@ func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReord
 	return err
 }
 
+type SendNowRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *SendNowJSONRequestBody
+}
+
+type SendNowResponseObject interface {
+	VisitSendNowResponse(w http.ResponseWriter) error
+}
+
+type SendNow200JSONResponse SentNow
+
+func (response SendNow200JSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendNowdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SendNowdefaultApplicationProblemPlusJSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RemoveQueueEntryRequestObject struct {
 	TaskID    TaskID    `json:"task_id"`
 	SessionID SessionID `json:"session_id"`
@@ -8246,6 +8636,12 @@ type StrictServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx context.Context, request ReleaseDeliveryRequestObject) (ReleaseDeliveryResponseObject, error)
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx context.Context, request RenewDeliveryRequestObject) (RenewDeliveryResponseObject, error)
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx context.Context, request ResolveDeliveryRequestObject) (ResolveDeliveryResponseObject, error)
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx context.Context, request GetFileChangeRequestObject) (GetFileChangeResponseObject, error)
@@ -8282,6 +8678,9 @@ type StrictServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx context.Context, request RollbackMessagesRequestObject) (RollbackMessagesResponseObject, error)
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx context.Context, request ResetSessionRequestObject) (ResetSessionResponseObject, error)
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx context.Context, request ListRoundsRequestObject) (ListRoundsResponseObject, error)
@@ -8393,6 +8792,9 @@ type StrictServerInterface interface {
 	// ReorderQueue Put the queue in another order
 	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
 	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx context.Context, request SendNowRequestObject) (SendNowResponseObject, error)
 	// RemoveQueueEntry Remove an entry
 	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
 	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
@@ -8764,6 +9166,102 @@ func (sh *strictHandler) ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID
 		return err
 	} else if validResponse, ok := response.(ReleaseDeliveryResponseObject); ok {
 		return validResponse.VisitReleaseDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RenewDelivery operation middleware
+func (sh *strictHandler) RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request RenewDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body RenewDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewDelivery(ctx.Request().Context(), request.(RenewDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RenewDeliveryResponseObject); ok {
+		return validResponse.VisitRenewDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResolveDelivery operation middleware
+func (sh *strictHandler) ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request ResolveDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body ResolveDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveDelivery(ctx.Request().Context(), request.(ResolveDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResolveDeliveryResponseObject); ok {
+		return validResponse.VisitResolveDeliveryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9205,6 +9703,57 @@ func (sh *strictHandler) RollbackMessages(ctx echo.Context, sessionID SessionID)
 		return err
 	} else if validResponse, ok := response.(RollbackMessagesResponseObject); ok {
 		return validResponse.VisitRollbackMessagesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetSession operation middleware
+func (sh *strictHandler) ResetSession(ctx echo.Context, sessionID SessionID) error {
+	var request ResetSessionRequestObject
+
+	request.SessionID = sessionID
+
+	var body ResetSessionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetSession(ctx.Request().Context(), request.(ResetSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetSessionResponseObject); ok {
+		return validResponse.VisitResetSessionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -10534,6 +11083,55 @@ func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID
 	return nil
 }
 
+// SendNow operation middleware
+func (sh *strictHandler) SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request SendNowRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body SendNowJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SendNow(ctx.Request().Context(), request.(SendNowRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendNow")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendNowResponseObject); ok {
+		return validResponse.VisitSendNowResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RemoveQueueEntry operation middleware
 func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
 	var request RemoveQueueEntryRequestObject
@@ -10879,371 +11477,398 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P1tc9s4ti+KfxWU/6eq49n0Y5Kejl3/OuVxkuns6XSyY2d6nz3qa8IiZGFMAWoCjKJOpeq+Pd/j1P1g",
-	"+5PcwloLIEiREiVbTjK333Q7EkU8Lazn9VufdoZ6MtVKKGt2Tj7tjAXPRAF/nvPhWOyda2ULnbsPMmGG",
-	"hZxaqdXOyc5ZPuNzw9JpIT9wK9L9nWSnEL+VshDZzoktSpHsmOFYTLj7rVDlZOfkHzv09M6vyY6dT8XO",
-	"yY6xhVQ3O58/JztuLKHs3nNpptpIHKg5bsqt5cPxRCibspm0Y2bHgo1kLpjiE5EwqdjZxfmrV4yrLGGz",
-	"sSgEs2NumTSMK23HooCH3l++3PuBPXr38px9f/z99wlzf/1w9MOfd5cvpXveF2JYFtLO997qXA7ni3P/",
-	"mxBTw2ZjbsUHUTA9Fcowadmo0BNWlEpJdcO4mtuxVDfrzuLFJb9ZHPLCcpUZNtIFs2NpmLHcilNmNbsW",
-	"zAhl2TUf3jIO8xjyiWCPzt6+2vt+7U14lYnJVMM+vBPTnM/dzxZm40gGDsMdGldmJgpWiKng1h0OE7zI",
-	"pSgYzybSGKkVe3T2fG/ViRBxuY8rurrWOhdcwdx+0kPeTk2XY8Gm3I6ZHsG5sBk3bFgIbkWGO/HD2jvx",
-	"Tthivnc2sqJYHPAXR7FPjp856mRPDx8nzIihdkdkNZtxad1o1dtHuphwu3OyI5X9/slOWJ1UVtyIAsb7",
-	"5Zdf9s5KOxbKyqG7XB2DHh4lbKxnbiAePY7LPD7erY+8uK7/3POEfjmfir038HbTzRmUNkqORj05Az3d",
-	"zhn+c++d+K0Uxu69ytoPUWbuCIHEC3w0ARob8jwXxXeG6ZlyzEA5Oh/zjHH2gefuV4p24MmaB/052Zny",
-	"gk+EJYZ55on2PJdC2VfP22caZoRT5qqidjcB6Z5zJLmT7DiGtnOyM4T3XclsTULsIME3Kp8jsY+5YZzd",
-	"ALkXLDXitzRM4bdSFPNqDhzetS5pngVe3bYbr8IGhMc6dqB6YP1d+IsY6UKs3gYzgYNZvg3X+LJ19+F8",
-	"zNWNWLIHKMCG8FgXFcCX66//XE9WHAAb4iNdA+O3G4xcFka3EGCqxEd7NYRvU7y2jgvfCIbbi/fxz7v7",
-	"7Ixdc7iiCdMFXFUgGBDiLJfukkvDnhwfd50XDrKCsT0XufwgivmyLcromY498l+vv0nP5WjUwkR/GQtY",
-	"JJ66cUckgrojC2bFR3vKUqlyqUSKnI1fg0B/9OOrvWPkZm1bksGA8aT+RyFGOyc7/7+DShc8wG/NAUzv",
-	"tc4E6hjKLt+m30pRCibcY073ksMxqF2rtg9+sP7evfgohqWbwbIpmfKa37h9Ef7pjkn4B6/Cg+vP6NXo",
-	"NbfDcTvnT52KVhF8zhXqQk7nMEIop5YaKzhMPBUfp2JoRXb1QRROOKSxZgbTR2W9WsCr0R6OvmqOP2sl",
-	"OuZ5pmiap0FaGivz3CmOKjNJrLhJwx4fPukzLTdgr7n9JCfStpylFRPDpqJANuH5QweF5/CSeKBMjHiZ",
-	"252Tp4fJzoR/lBOndBwfun9Jhf86auXcr4UxfDnrnuAjHVRF365PSjRyx47Qt9Wm1Imn0KXKTNp/h9ba",
-	"lLc5V39HqlycGX2Be+OIPIH7P5QTnjNVTq5F0bFVROjrqtuw1MV54OfR/jxFilZCAmcFXVHpgqWwG6kj",
-	"5xv5QaiuTcM9bd+1p6s37UKAjreUVYllaiB9uz4lXXJzu2xYy81tx5juqw0G1Ldi6UKteyBhSqMhCP9k",
-	"0hqRj7om4h7ZYCZlsXwiZdG13e6rdQf87B42U62MAIp8W+jrXEzcn0O0ndyffDrNJVqkB1N84t/+afAu",
-	"9ZPK/r0wYoOBsxGXeVlUVg1LhzoTQN/G8utcgO1pnI0GEtqtP/L7NMzXtmnQ0wfxox2G6LKfLzzfYukt",
-	"+33t2c+wF7RBYI4Nb5We5SK7EfQY7H2WgWOJ528LPRWFle6kRjw3ItmZRh85irFc5m2qGTqT3Oud0qVL",
-	"y6Q9BR/LVOhpDqKgQRrJji6tU+JWKlykKb2hxz8nSPstBgzqEYUwovgA1JQwnhvNwFZz14nlgpu22XyO",
-	"ifofNEA1xcoG19f/FEPrJhGsWzeR5kbhlPsuzb2OxCIcSZ6/Ge2c/GP5j0ng7Xz+NWlRrWzBFX7GCj1L",
-	"mCrzHNm9BQcgsHpn6XM1ZxNdCFAe3FPuQviLvbDootOT5fVzieqbM+GtFVllwXi3VdMdhTsvjNPsIo7e",
-	"ex/ev3/1vGMT6HWR3wNcougFVcFucvtwQ5x3WujJ1O67aRnFp2asbf+pkGVpLvwv26dF9qNh3Lgx54wX",
-	"ItBo46hAFoFBrjQoDz2OqUHMgRorIosWF51pK5VPp0JlF5bbcolRFnQ+oCsxc8YpUAH8OqKCH1/tPQMq",
-	"8F4uci22T6PiFWf0otfVLalfOZmtumxIJ8mOEb/18lIkOyasetl7azvU3HsQl27E8LbWTQ7enMWFXc+t",
-	"MG0GgGFG/g68rMdSaJuvuF21nEuJPDY24FuNN/8AmmzDnMuJyGIClrlw3ACl7I3IalMtS9iaDkqmg092",
-	"Pu7d6L0FahAfp7IQhlazQJKKhr1xF7tUuTDO4sabzSy/FaaaplZDAQxgzE1tghm3Ys+6zVg1y8/JGtQ3",
-	"EZnkV/iCBVPTeO6ZiWHOC8eopGJDrrSSQ547gTppFaWooX1a/MKrq71m10a7lb4LY9QWkBBxJg1vT0Rs",
-	"tbNaTvo/SdNC/tIZurU/lt7F6iJ9DoPxouAgYiMvW4c/ouGCcz8AW+nUEwt8nHNj91eTRXM7YQH1WXTs",
-	"iJhM7b1qFVf9CdRr+ZtQzKKkQYLw71yy3M000t6KYF+Vr22G6Ku+pCvrBdf5uxdnly+e7yQ7r988f/Xy",
-	"Ffz5/MVPL/DDdy9+Pnv94nmrMOsOh5wpJrNYXRmOtRGnwKDc/TNTPhRgwYNaUClVU26tKNwr/q9/nO39",
-	"F9/7/XDv2f7Vyd6vn46So+MfPv+PNrZB+soiqXE1HOvialToSU9ZSb+wuufz1zqbt3Ks9SVVf9p2+tPV",
-	"OppCjg5HKz7a1smW02zNyX7o8hK9LPSEHSXs347gfEWGkc8+wZQFpu3XSdvcXElSO9/47JLI5VTj4tFC",
-	"W68IEtI5/GTNO9ygtfquvMikdVYkZT8wp2m4QcC2O3RqprNdeipBNRqtj/NXCvnZMVcsjaaU9ny3p+dF",
-	"oTISIrvmw9tTN/mJNpZ9/4T9Tf4FvT3XOVe3rTL94ch6cc4TXtyKjDzyEFg5Yk7WM6vZ8dPv3fRXc9S7",
-	"keISMnte8NFqSdH0AmXuVwwimxg/ZrdiakET/GeZ3TgjZU4uN/bo7fne0ePdU3dEY6luGEXR3dLAWeSs",
-	"ZrcA94XTKEHAfDU8FGlh4eNV/Oxz95a/mkx1sba/yO14f+WtdrqfISzxCn93dHi4qM2tRfUN0qyokub4",
-	"66qlvxMG4iVNSVnA5/0XCaujl7WoqLHPYT1PQ2OFfl7RK5essSOmAmkyqQ93Q1TgSnwcCpGJLMXIF3xY",
-	"Re0mwsLlOa4Z+R1Xf6hL5f5vteV5u6aEQ7/1obk1iK+dIZ+txYKbEcee9/J+KHNhcLrwS47xnRtsTbY4",
-	"FSpzHI5O2RmcXDHxkQ8to5EXeVt/YbNs51bEhxZkiX/Xsh0o1Zp0QrlEIeWox8EF/d2pq1UUo6FRaGHY",
-	"tcj1DPV5nF+lBByx144Ane0zj7MVWgmxU2t0wvpDFV+MRmpG0iGl8mgTlbJth3odRsWdWlLi8iblmbCA",
-	"sijcAjBUKhXTRSYKiOJWOimyH8VSmaWL9Olfua7saWPJa2pXhfggl2j4h0HDd3NEFzmmtKDSsdtT37yL",
-	"Y6fy6VTcJkw7qTav/WiVLfhwiSqAvpAFu/bNVKizt69YpoflpE7n9Pa6t++fRqv9d3wWwhzJDpoX2aU3",
-	"+htnvrbhuMyN+HNwwkvLMneXnajAXzyEnzDn16Il1PaiYhe1OE4r1yjEB30bdmRxfYkPPLu3XOtCsRut",
-	"s81XZ4Z6ujKcdwEPdQfxLhvh74SZsZ4pcNS2rnKmi1vwi9zNz0kRP1xD463+OLpdm7XNbrs3zyPnXcNO",
-	"CD7LNbRIettyf2eVJrsq7/Z0IT444xVhrTz4TiGIw3j3NXrgEwp7MUxCuxHWMNku9jaJWiwJUYNPsFQK",
-	"8ukzkTlr1n1GUd448kZ23/79XupbqbK+R/s39+yCB3cxCNQa6C2VlXnFIegc7yf4MtEZcqaVGxMF+PvF",
-	"TxdC/QvhU0w1oBBzlc+QQSYoLR5jjb2ODuSft28K0ZZ3WgvYQklIUUhhwPd6hOJ6HQ3DqehdSobb2cgs",
-	"jyLk3dU/l5g4ORROUXLEDAmnaJtplc9JeXr0/Ke9o8cJe/4TOYz7hD+3FYznlhWC5/kcou6Sou12SYJM",
-	"k0AuLGXHrKUG1YIbLVKnLEDoMI4hCWYsL6zIFsjqfu7RV+o7Bh4Vx/1qWXZx5QWeWESclSCICdpzjKQm",
-	"6druXkfUqGIkgb9v6qdukZuLpgmWHgCZ3jjFD5LMffz4FCgE4p6YtmFZevDh6MDtlzn4RNv2+SBa68En",
-	"mX1uMVLuJ7K/aei5bwy5jUa6Q8HLNv1vJP3qy/1Rz6J0eKy4g2K82IGUyQItBOBuGRop11J1ZIv4Ee8j",
-	"pBxHU7/NgHJTqrYrR9yrRobLjF0LOAg9ItXMH4Qph+j+c8TJZQ5/lAoy/5YexYVtL8QDFSU6f8yqj4ck",
-	"NwGo2EYUH2BIYtH4d6QHVMziys8qohVKNSMK4mooclxBJs2QF1kXOcnR6DXJ5jbiJftdGowoPPrR5+L7",
-	"JVz8fPb24sc3lzvJztuzy/Mfd5Kd9z9fvH/79s27y44YcVVmEsWcsbjFHblWov1n6F7mpk1MoDu3EP8E",
-	"v2KasNl4XnPT5lzdXpGz1mfESwVlgd5n6/+JsYroA5ktm1C781yuqF0UVdCGinFrDjMqXFxi//p96OGR",
-	"h0d7J33Bj5bmfHVne8W/bb+L1e3juAOnlB6Ild2FsczOdBXImvA5G+niRtjGda2y63heCJ7Nr6buEin0",
-	"vqtRLodouyJJtJ7gC0xu66R+UJt0gV5jqhNikKxXm4meTHNh64yjuoKtA/u3tZUqgiXXqGfy1QLMidCJ",
-	"rwfhUO6ujQj+xbHM0WBgKah4V17tMOK3lA3Kw8PHQ6x6ZP/9v//PQKVCZfVnoKJsd3+gFqN+UDDlhexq",
-	"y9nNpZH22keWN2bU6b+iHLyiVAYqBpGMOBsW3IxhGY/bzYGOmUeKBxzxMt9ZNPZDeMymvHBbv8xehtC2",
-	"T1S16PUqVcasrtnN+JXbnO9370/fp/mtf9b0Q6t1fjXked66NNjzkTthlosbPpxjHfePr/ae7vYyhRdu",
-	"wvpjbEBEZGKtYQT148+Bd3gevb6pqBHk48522/KsykWqaD/wNvpuYR9JzIBoEWHP2g55kZXUDiW65iuN",
-	"q7Dnm6UB1Rhne9T26eEhml7t3sINeekdWcy9XWHvk0XTMxPujlmRnbIjZxA9PTpesnZPra1p2u494HnR",
-	"OvdvW7KTzYh0KzW2UB7MYSlh3Ic9VmkF36xBFpawSV5DT/7nlbbmHJfopU2e2WWsxXoemmunzJHtdWlZ",
-	"SqA9KahdI6l4HmuB9C3aZOvqgy+lyLOogHCNNAenL2Ii16zQ7r/o0qHCIwJ82W2LI7dZfRdQNJiAKBQf",
-	"uVuIM6twk9OEpWR6uj/dKtz/C2ciwgdaX+Va3aSt93jk1rg44r9fvPmZTbUTnAWyh2txIxX5ptIDZ7O5",
-	"lx9AhS78NeV2nDqVL6XywPYBo7KzxS1zloJQQ8RZ0KV1qjbFrJ05uJp34HIS3MdqsDbqeylzgZnW7XMh",
-	"I1uPQOkYSXcAkMznFbpCTLUTW2QCNaSL03uvOuNUaBl7Mz3tpTChP/h+30mQJl4KLo0nVFnpm0XK5GgU",
-	"Ig6rAC8Q74J+pJEEuqvBoJCcIBFywT9AvY3BfElHRREex2KoA4YoFf/AJezVVbHUmxH5UdJ7jtblUglz",
-	"BZHCZfkBSrvbB8WvZkMtGEdyktpufay68nLnqI6/fRTVCVcw8RLW6LIYiqqS/3Oyo/PsCkrL2yqg/DsS",
-	"4m1USNHvcHWROZHT7lSPwmTc+olTYtRhT2/7tB0kBGkRfHv9JgrvubJFqYaczrwl6rdqj1o5uvvV1a1o",
-	"SX782a0vl0ZkcAV/2G39PR7Y1ZqODPpVDSmm24C0VTwQkcjuz8ymiaxvBtAP+/DeC3jU896mVr+m0pg1",
-	"416eiBOPvxBONLo6dVkRs/MFyZQ0pJ+n4kUq7Oa+DdZfZ45NBtbYkrYzqW93G9G1k1RN0i1XI16ptXNh",
-	"23QM4ELX2o6ZkZkw4ERzakep5EiKjMEeep8/O0MzYiIm15DiV1KZN+V2tjkMm5rJBorH9vSKpTIw4kSn",
-	"rHRsxScQzdmQK8itFrgJjerfhQzgw3sQkw89nW4x9ktNciUh5/eJL5zpJx96HW2nkKhSrGpiuSrkedJR",
-	"xrPI0Tq8MUs8Egs+hAWW1Xp5C4pBr2naiQ9umQSko3PwoixW9ZwguKHEVE6osnYvuhYZ84lSVueZT6TB",
-	"CgqvxowKiD7hLwcK0gGcIeq/J1Nyn2GGptN1DVQKuQM0SHXLGUGnIXEWqOd1T+pZLoUvxyF4UtHItNBD",
-	"YUxFq9XpsjOYc4KFEmBSegP3BDYE/u41sZE/YO8QCJRWExroaGx1AijUYX5vtz8oyQ+8aNIk/ihnushC",
-	"ejmGuU8YVwwpz3sD0lupsvQUarsQGATZOIaQbsXU7rOXpLy4RwcqDQh5lpvbFJOu8J3NryZ8zsaOugDT",
-	"A6gjjWbvTHZMMHF/Vb8l7wF6bdJkoFL8QoKfARJr3B9Nbxx4HIB+IW7r/qlLOy3tlRNqVLpDrMxNpCzA",
-	"Q3g1wTGgIOcKUmIN+Szyq9I4mVMq9zZH2O4VpKwalkpzxc1cDWE2XDm9IbuKx9xndToegIqrrzGk3xpH",
-	"evfynD1+/PjZKW6axJBoIYZCTm2zZqIHo1zbBwuGrFMFANXEAAtVbVekz/gFn7WPh9yrlhQLsJWOWzta",
-	"/PeLNz/HMgS4QC0S0ky2nwPFRxONvb0rJ2qlzfs64Ve/bD1Rkji96rcSPU6+FClCqVw9XleG3xkFqkex",
-	"8bG+jxc52K+ttQvcirEujdhDybPHc63Ca1fUNoDoQyiZNR3CMKP+/nOUsbXyyqeEcOirLZt+9bYtMN0C",
-	"HFdxXwWT8MqugsmOosfOqXWmQPnKovSEScsmPBNAJt67AXlQBjjDPkspDobPok6T1ZwK7hlFX+BTAC7n",
-	"i4mVmCVMFwM146RyUG5plJxz4rOcARIQKoxBZ1jM7KDZQB4WjbkqpYP2tMOvNp4zjvoOTMC/aZ+lE547",
-	"nRmmp7QXdXSlgrB0smE+FU7X0R9wL0BDuIJ3picsxT+QqwL25EA5hrUfecdBPsssIdZvc8G83wDYnn+W",
-	"FzfwStKenPipVAT0fxd8lu6zVJV5esLe/9vh4eEhVjkOlHRjhgwnibOLZBLOUQfZ48afC14YjKI9e/bs",
-	"GazPWF04HuKmTZCe7FrMNYnJwpuVfKC+f7J3LS0b5ZpbBHEeAYYBQg8cHR4mbn6ZvJEWFun4mdL2aqRL",
-	"5fbdhkxlQnCrc7TvzP5Apd6f4HN8YDu9ToMkPSaBIzMfUHD7bnxNBJI6GjIVLTu1Que5yK6u+fAWZzNQ",
-	"0S0J2teMG1QTjHWkb3SdfAMlVemDSB6oBwIN+D/dESOfjtPRMH+k2nqfMBz2KnKrxKlO1fSXXY2OfDWV",
-	"iY+dcDN4ZYL1QJj7a7kX+yavRDsdl+6Eq3pv3rSeGI015to78y5mQxUwW8veVpx15Wr7OsKbXjg42YYj",
-	"DrMhlmFA/ih4juZ3V5DWE7y+bW/k0DM2+6N0dN5SPTbm5mrSCudfRWPIuAUuQ+SJCdVR1fCUAJsXvdA5",
-	"N/aq+2wC50kYeWaq1DuphnmZdZxQJ/X31w1oVyI1qjUh4Lqj4QEkBOCX9YQAnWcEknzaBZy5ab7Tmm7p",
-	"JoXEHtSwXUlFBfUVR4e3hKhed4WAz1ihZ+RWqarM6i2GPBy/tCyHirr9ZY6Ne6jwc6Ne0ajtcR49U+wa",
-	"Cp+k4jnVidcyQINJUSUABv3OAOgLm4iCnEdTbse9q7yiKHYLNa5Tq2F5xu1K3OPX/rnPINrE6ufhrN+5",
-	"Rx05ciVtlzMF2QcpTKgJQggNPGS1is2IW7QyCqxPgtqkwCwUdHwqRGlE1ixX26hArVdS31iqW0d6fTyr",
-	"a8Z1oh/052CXWufnPM/bqCUyZe9HmPdx/xOBeP//fSQ71sM+IFOBVGlCcdVYOJ/aZi7Ek6rKsHBPYlru",
-	"rglrsI82pghQOKbbBu+FALPooqYv4Q5AacUi/gG0OHBcZ1kqDFRSlsHt7ObFkZM5WU5Rq7XzX7D1z2LC",
-	"ytpJL71ftHFEqjP8E+k7kL9X7U1QTLqY1jefCxNtezMhZmHn/zXTWvoH40ABgLZ6xgbh3uYttpLn+fyq",
-	"VKacYgBtGQC2+wH6iaJgI0BXtJ9tRyZJdJJVOkmf9JH+r2nJMFmaRNKRYtFfyCFXw6SJlT68KNmhPdEh",
-	"JBnEKQ/tx7Vm1oJf1689OPN9pDIvcPtvNqO5dsKL1vD6etqaSThNgCNKIKnGbZ/0OnbPtu2aP2yDP2yD",
-	"P2yDL2gbLGERG8Xl1vZm+c5q6k7RuTDsyvV0ebn7OvxCy5KeV3LdyF+z50ff6N8Kr1e1zWsCRfbKzznt",
-	"ieh4d8fXmv6oJlkdHbaB6n51UijmyivSotbMPYhSPWQoFydTzZy2J3ncN1tv3PIlXP6+tKYaD29eILfn",
-	"S67MJuVq/bPaWkqT1qewnuRCunEhJhot8n6qcdfGvCO69sGe0kC7T26MNJYTxjFW4s6NFZPWyGN8MtG7",
-	"qpZNca6c0lYORcd7qm1bA6GTjQohopB+HayecRMB+WFGUiamdsyOvt9n6afP1HEXmJ9X4NyGIhgDhsSr",
-	"RDrIoYTE3BmADRbOQKMMh3VAQaNv98ytnO7pKS53j4rlcLHUobMFM/QLqfBr1qJvDyrMZ6/QRmyMGlYV",
-	"tFcK22YQXe6g3kUYuts8sDWhfddBAe+E9Y52JezUipqGeEucuOjdJOxC/l7lCqxxwpvs5R02JwI4p35S",
-	"a2zIfThiFjb4m3XEuJVc8A/ivqT0a17cZnoWJb0edcrrNrT8brTyGjw5YF8/6wtMqYvpmCuRrUDu9Cjk",
-	"bAaxX+ppgrlYoPOJTFrSATKYwZ83hfNc2qqiCadOe916fIWc8GJOnZHPx1oO1z3KuuOjKeS96UY06tg2",
-	"kedIF4uJDXdwKXRnLrQvfJOy/ncvz9mzJ0//HIoxQoffyzghEczUlDKyrmSWsqGeiCqRYagzEXXizCVk",
-	"eo900RJHG9qyrb50aacMyIOj9P6rKmsxoXoUy2a6hCTQvsy5R6SKNvTcB6s6cJFrVf5wJakNMrfMapZp",
-	"ZGMzTH2B0MY++xm0u5VYAOh9F+4fVwAEYLr2rWotEBIWk1pOab3IhgBS4OVRD7RwbzucWxUvF0Whi87Z",
-	"QIIh1kMgMkWaMAHghJ7MIL8wRo3oaYtH+BUts8p9E5YefAcbtnyOeve3rwXQDq9GZY5lIhvRp2E8z/Ws",
-	"dxrXlFTtfrXloJi3AD3D9BEjNiSfWgQ7VgQIKM3S9KyVzYynyG2vlrFMmkfjycaU8FvPXPvljN0NS6wx",
-	"nwCe3G/PSb4QQkzX3neuWVpo6WrFJttfLQJos/+k/wMe75otEnr9XOCzQCv7/RNT31ch9yo9tZIfHYoN",
-	"z0vQttO4DXt7/PYeobVx+f6FUbIAbUIMvLBNcmmfQSAVHF/+LnpxKjfxUo2kkmbsdDYs+TJEZLx3x7+t",
-	"tPCOWRM93SC8tgbfHXelb0/v7nIvR3s/Xl6+9YUR7e1i2mu6Lkn7YVJhkWS7k7MVlC0tC3USap5OSDae",
-	"IHymeyn8JdIerVcJrA7mGKHVBbBvgg+KbuASHfK8FbPpEitHrnNaMER3nXgvC5F4le96Hm3iQqnCFY0P",
-	"ZQe8tGOhrPTACSNdXMssgx4icQlC1Uck/hRKK+ufcHNb+8Dfp9pDzQIHIML4A9/Gp/ahF/vxZ0LZYl77",
-	"JPRwjj+sNLPapwHcvLXcojZOKEWOP41iGY032LHO4CPSOaJjj4tBoiyPqxoM+VgbsAdLI7IGyHy4peHz",
-	"6p/tsg7O8qrxZXQ2Ea+LPvWh8Nr2RSUoFacL/6jGw3+DGzWcUoR7XR2bM17DwMrt2SweJBfciKtcA7mG",
-	"o41hs2vnHX8BpMiL4VgGrG1/2tTlvXauFaYb/DCaQ9jN6iOg4OjfLRU61ZujD6trFH24oKhHtF5XcdGO",
-	"q6m3jrC4FfggPAEOY8XzKzAP8JbHx2t14aYKB9fmeH8LI2wGflltsWwzk3zw4ugwYYIPx9RRHwEG+ERk",
-	"0B7pFIXNjcYqD2mqjIleBko9jrTQR6g/7GWvBnlnsUOpb9g0+JgWVJn+CsxmkaXQ9mYTaNJ1+8xY7axy",
-	"AqmWlg7dt8C6bwdVo/1ME0nkNipMt6iwnDIg447jilJ+SMwv8ND2hEWqPXR85DvTNKvA0n+y23Po9h6G",
-	"EQm3aRD/4S2SxaOJtFFinFIYwh/3aUtxq0LPXVtcSKXVjml2p1X5xojRQLwQbMxV5m562bHXQz7lQ2lb",
-	"gL/et07eYtsHv70TPmfXgjmhC1v9tK871skkKe6nowaKv+4eirWwlXcLoZ0HLY6OdreUH7asEKsx6egk",
-	"kuq0q33qpLwzEhibdTDFWWyDOa9qk3t31nj/rGcNpzvs/QunWG0lwYG2kAovEYSQCHc21rnodp+uF1Dx",
-	"tW1uIfXoykZNX0NwcmEWnXv4xjG/NbcPFdpWpecF+lyJGWLfFlxe2E1ktzPuEb3uoOY01l/Nq3O52YMo",
-	"fPelvW2PPfTV3f7Quv7lta5IrqohLxS399hAMHqlh2eqclEnpbHMWJnnbMw/iP0uDTBcg7Zr/Q79jJ1A",
-	"+tiiyil9igXTHsll5hkuN7cYPATjzPcpEs62dOyLjDcrYGN/2D1lHNFFpEEHITcs1+pmoNBvjZlUmcwq",
-	"0C0sblOiak8sswhCBOi1DWgyapNFeR2btWTZXsPa4IW40/wCivzd3tK7eW57fi/1HLvbHLQy5WRlokOd",
-	"iUHBYSBO/wogt+P7ale6VsPf00bPLndLpkWpOvCLv42mv6Fj3J0O+I/Wwd9s6+BGm8E7kQHpuHd7xx+t",
-	"jJeVnkAIQTTbA91jU2MvEtAfux9GLe/IIrzz/04v+aOV8x+tnL/hVs4dF7hLQaox1PoNauiYyYJW3MrY",
-	"6+pc/WI39M2GZtBuZUBwjnJE1nQcFEtQG7Fv4Y38IBS75sPbUzBDpkJPc9FRvXQrVGeZH+4b99CrK2L4",
-	"8Kr25YbXLOZpe6NqHZ8xhjbFx6kshKE714+l4e1bYGn/HoDCgY3nengb+s9yy6+5EezRm7fQKrN7194W",
-	"UEvU2LlTFF0+IIflZau3M+yLH65l2d2bvSFt4QhGDLVq80k9Pmya/yH58DHVqOK/jlrZ0+JcdZ47Mt1s",
-	"sqNCT9qrVC9Dk9xac5obLcxy1P+jlWw1DPrr0vW019V2AqH8qGdswtW8As6b9a/UuAd4vhMWED43kTUV",
-	"gMbSutt3kOOxsCvL8dxe12DYKkuy0Vv23uA2gG78dq65+30e/1duKWX6UDb07DZ9g3R9FEmgq6BFeuj8",
-	"ZZMJDaMjHEAZddzsObvSiOIq6p/XTwaFavbV7bT0VChArYpKNMDPCN3BUYmtWoL3SCJc6M7niT0i5Ma6",
-	"ajCT1eZWKuNySJ2VcGtweu01XDG06aIduV6FFzKfrx4gtKPqqwPes3M/O/q1V805fQ8ucCUXUM0QpzIg",
-	"+UlD/dHhJ4CkTb9f1dKzLTvqYqhbW/uyXHwQ+Sl6xsc6zwwZ/MJ4Epe+Q+fhbjwyVVmjc4+S7VT72FX8",
-	"407d2reXurHFWuPFSEyzXQQCg2slqFQKi12cEmvB2/KsvVFcH5ck7bz3SHYrK9hun+4YkGVo0Of1FiAJ",
-	"r7OcssO+l66ti19LK/bOXucTLlXcMOJ+fAYPl+mySYbcus6Y9vTyF5Xff+GY7sGJUiWFehy7DVrvVd4R",
-	"cpe0dWSvN1WnPPXG8JVIjHJ+GpevJmcX04bWKJP3JaJfptX6/cYtGkyi9XbegQr7LWmRmLrwQ9q7pjVo",
-	"C9a95OD+RvvSEqOoxLA0jgWdVjzRzjSEtxFvkozEqlBBqkhJc3/KTED/qWVS8T4K6L2A/Wbr5mkBmySA",
-	"bU0p2Ixxb34HPnfvS4dCSQ3hA736bvAVvY4LIdpbwVcNbLyOSboc/iUz5LFcWqgf1sWVVNPSbtY6PsKK",
-	"XALhSrJWmsX+tND2M+pF9V2tROj12aufd5Kdi/d/Ofvri58vW6dw6a7hogLqyyxabRyqkGlVmLx+oCdU",
-	"hV3XFNytd5O+FrmegQb94u97vXWGTWLw0eTupAf05/d96nd/3nYpbrhw96rQbJiWLOslZ6jgkLoS70uy",
-	"E9X3tGxjjfTWU0wcnW+klSyloLMaGlXfjMM7qw7Q5amv3rDhmeHQXVt5H9IZWM83K5rd7DeSy0tZ6xrU",
-	"1h4625Bg2oQsXP/O7pcJe395nrCJHBaaYjMJS/8rRZ9Ig6XHWQGLIsgHrhoZ7Gsz+3rsrYvhSssyLbCD",
-	"Hf6ic6r3mCiV8+u2jOG1RFAhPujbjqaktD4KQEjDbrTONl+Y8W6xpUoePHRvAgLHXBAUuHMNbh8ddW1f",
-	"Wm+qo6+NeH+doPqQYMcxL+i5K2PgD3wAOFzn7t0Lu4dr/u3ye4+Pui67vykn7YGfS/HRLjTQ7WQyjSDq",
-	"lP9WCurXMeqJCqv4ZGM/hCknThtr0SjbrrLClonV4lt3tCxa2D5gK/dgcT7Gum3Gvb6/h5K61uAavUxq",
-	"t11kT6+GLCeXXzSVpNrZrsPYiEeuwXBaB70X1uIo6dvlLGWxkYenF9W8CEHolq6OonM+KzwrkMjo3So8",
-	"z9l1aas4XLtnpS0i19tTAjTUEqVznycs1zNRsCE3AjvoAlZ2qyJKNnU/G3oRb6mjK7F3NFGHHctvBTN6",
-	"Iqivsp7F+3BdmnmUC1h539y8RDFx+xYs3fbd+HuVptnQmfmUX8tcthqvvvBAGgbZWG7HFMt03BIYE5QK",
-	"TAVcD70OXT7d6d0ypLlflzK30IEWOg37RswdmFRAyMtrTZWYCWPZRN5QZy1pl2SOLPqVopcvv9IxSi6s",
-	"dmF+Sf0M2u7XL15Zuw+bp79Y8tK/v/heAXcb1rGR3GhXRuqGqm+7vzquoXhHK9wwyfuQM9XJfaPCBvSZ",
-	"YVlIO79wayKYZsELUbSxV0jydPP9qwfUqlIeCG/TMVz2/t1P+/4ugEcD3xjGH1s73fn8GcL+I704UvV6",
-	"FCrsWtiZEIosJKgxHGqIVmCmD/ShvxViik7xkRDZNR/e+udnhbTCbShX+IPvDJSqJlCCZs1AYQ2YYUZj",
-	"VgkmF1C+NisEH46FCT9n4iMf2nwOVYxY8lgNXoihLiBTZeYru3CSvjRSFgMVcpSwaDLTM+VLvkYy9ziv",
-	"Pt1xoAbq0jHqTA9Bg/be/6FWtuBDe0qxAGDjbhjoEwup8yB9b4QSBQe82EJPmLT77FUmlJUj6USjKYdj",
-	"xg2Ds4TSEFaUuTAD5ROMhZE3Cuaxx/70p5e6mPzpTyRRE/zZ7gkA7jsCSI3it+LKCeA0Ye8vX+79sM8c",
-	"h8KIkncZuUffX55jZWrsOEKkz/9K99kbJeCtA8UIuXAKLZeoa7m3c35wxhKlhWTC3dTC1wU/PobvEBo2",
-	"5Pdx6DF9A7n6p+xa2zF8ZIS1Ut2Y3X034BmDnEOfZeREObYUGHPDsnKaA6yaR39NmC24zB1NErOiJvC4",
-	"AY53Tbm7nsyURaFvuBXGiTv3ZpiHGzITYgrtGLli3z9x3z05PGTpArhbegqJMH5qM5Hne/gEqF6zQqsb",
-	"+PXxcRtSLG450Lgb1QPGuqND0Nl0n71HKVzhE6uMkWRmv5WAecALPhHWd0wAIqJXmX32CuUpfgf3hWlk",
-	"EPb7J7S/YV1MZsg5ptyOPXE/OXyCrQoNu5XK3QJHe9j51FPf4114P+y4e5j2GvJvjPwgEixjzgJ0IEOV",
-	"VWURml761xeX7ODD0QGgbLnF/4w1lkwaN9HQwdBd0ZG7PNRSTBpGIG7wfncaNY7jhgktx67n7P2/vXz5",
-	"8nl4ljgAPEure4lYf2F9T3bDlYkhpA2eIPdggelQZyLdZwhGQY08feFcHekziarAvoPluRP1rtCJMzzc",
-	"b/5xtvdffO/3w71n+1d7v346So6Of/ic0iyhWaOf4tPdE2CMEOAgcnHzmpsqYfuUpU5+pfGOlSoXxkQA",
-	"yr643K0oHLapzvrPuBdR1w58CPWN8NgPu34Djg+PqLvkT3oIF4DuDW1eVB1NXP+jG6+C3DaOE1KJUbAj",
-	"jg8P3a6BDKK24lSSm+AvMVHN/+zJ4TOa59lwKEyY5vGhoyb4C3aQoZAkGetYjJspOOIArrU0okgZ4lai",
-	"bRX/G7IK01OWftwLYJd78OPUTdaxdNxqp8m7tUR9Z7m5hQyOfeYsAtjdHGCjSmtkhrm7MKvvDAueRRbK",
-	"REQG4LUjX+OvtHVDwl5ihX8uh0IZUal5O2dTJ1DZT/gFO94/3El2yiIn3cCcHBzMZrN9Do/t6+LmgN5h",
-	"Dn56df7i54sXe+43VYSjUhmiUq2TncP9I3xMT4XiU7lzsvN4/3D/MbXtBHXnYCx4bse/u79vRBuMiGI8",
-	"lxz4S3rgzLPfU6i0OXoCao/IACIVDw5lIpqZYYtfZTsn7t0/wkhY7DXVbjlutOPDwwZED5+icJFaHfyT",
-	"DE1UOleppDQC6FbNUmqPLpyJEafSj7ZXhbkdBBTwSE/cOfnHr5H7b+eVIXBp7YjbbdQH8T/ZI9iwXUhc",
-	"uzHgXwgthRYodOdkR2mFLgnc3s6jQB3T6hKY1ELp09oH8pP8IJQw5l//SDY4iomwhRyazsN4W4BPQ5TU",
-	"KFp89IWZcBg/uLPQDEIgpLzB6Q2140Wgh3oW3Hlop+BNAaVsoHwXLMc3OYpvhTB2TkXQM+rMtHDIr2kd",
-	"K8/YreJgmnPZON2mqfW5vSYCRrn/43wneEZS0q9j3ZMk7rfvCbfjbvW/N+dkd/y7AR/H1u6OH6d90yOD",
-	"aGvbHhtd3IABcIcDmPNJfq8H8L/cC9c6AD+Ftcj7C+z0/zp7/dMGO10Ins2XyHKn68RyI3H8aMoL6niP",
-	"uxLQ6sBO0PrWOAUZ1Dpn3WPhQalMJXSeHj5maQwqD6rgQKXvhC3me2fONE1rAXmfT+hsQGP1dEp/14Sa",
-	"U7JmfN4t1No5nttR+UXl2pCr+yeUc66Cn0MOBTrWySI2m0i4D0cHoDgfkMfeHHyq4mafD+KKwVZquvQ2",
-	"Ahkc3FS25PJXpglE/NHNVCnVj358tXf8fcuVd9KOavLMmTmDGiLIQScLvLOgr3oEq8vMzudk5ZM0km/f",
-	"svL5v2ClV48n4SL0efC5HI0MlB9uj4ClsbqYt1HwGThivWd2jA/eC0FX7tV//Pq5Xc7TcIjgFiDuIvKm",
-	"B7roGyvMPq9LHpREDXAqdDmqYNTBpwDELrPPK/RzQiY0yKz2wZGTLgL3p62S7XmFKbC1k69wGtp1uQoW",
-	"efsnzlmMokAnHEUBOw4ZygrXPmO/8D6HfBCBjkCkZPORALKlhVwuhLU5+dU94EmEYFgQfqA2AQjNSUTy",
-	"QiZsrGdAbzon3EFpmMzEZKodiZyw1JRD3zzqUfDDD9QYQAvRZw6h6xstDNOKUMVQPkN6xG7CUu8zfYRF",
-	"4Uxpi8x7KArLpYreI1RmGD7vfukDmTD4QIWFXQu0gdIGiEva8ap9dkYuXZT+4BZ+xtKqe0KaRHQUYHUH",
-	"Cn1l1d7Cz9pbKqRtukREArV7CSL3Lzqb39uVPKtG8kgbn+tBLWqR+8WZQmjVhJH8rXKICz5HV/G1gGp6",
-	"KH/eiF9Q/fHnlZce6WFLF/7cmfsZkxPohmJFPo8BAjAIV6EDUUAMbu0JegzAe0+RUdTyAvaomZLvWlrG",
-	"b7hUA/Xo+U97x7sYRgIYQT4E98RwLIZkB1hubtElHgO36gYoSXCBhuAa3L0EfffwpoGqAxUyOarn8Cao",
-	"8hufL+PeNOG3olbHE1Wvh0vv9ETIPM1q93+gmgwAw2fYLr5+06tbnjTr52fcUBE1/KTZHsb9QDGfpT5Q",
-	"ULEDT9YasLRzDxx125wDR/lCXINGb1Ui/aafxtRNDQwWKZwgnLfKT84LTSGXShg5VYxviZtQ5tCWuMlf",
-	"KtbhVwE4VieAK+Y2N6W0qjRBOw1oep+BFeL4RNctYcg5ThkPd3Cg2i5hTQhjyXurUU4bseWr0MBs+0oF",
-	"aBJKTYFNb5nk/yqhEDkCOwPquAu5j2Qu9ij2d/CJatCWmUW/BIMIcrxnPszG0czMxcg6BRfN/ye7ZDG1",
-	"th9rN5oiuKgtHnAMStV+xDjbhzGb3PaEYljFqFNZTxt5M/MJFx8bT5gx0HnwTvGgxELIXIHHoS9EM2Nh",
-	"qEtlISEkJMGgRxKycaDdMSY8YLpNd0AL5rNFIqAROggA92PLBPCTND5DC8aD49fFUPR2AeLx0xl6n9zB",
-	"pwoN9PP6IoucZl5i+Qzuhk4QZ0mAE3hey5KwY6lupbo5YZgvgX3fSVWl7xLKMHBPYHqNT6mgfIx9lvou",
-	"FulAkSZnankfkPRxK+ZUBu/+ilPI9EzR5FBLnWNvHa+2YAKDY1RIDUCrmF03dbx9f6CAgy20WnTaZG60",
-	"h6yJYcRAD9VgHjj+3CZEsab3dcD82oYIpbdjAv4DC9AAutYVYcTtekD780XmjClWwaz56xVc4/0kZqsz",
-	"vEKbbAd+b2uti64Tlgb4WkdRwb0B2EsdXpWq2QAmaBJ9F4Jn/DoXaCw+291nb0k5CRjk8NwjSMi8Fjm6",
-	"YUKT7130PBnoQu/TN0NikER8Z0RB+c4E1y4I+qetmiLuyEVw+jao7cniXj1H5KktkwKOUlmPMa+l010l",
-	"bFtFJDCKhTaydUbhDVbwiCPzi2ImwIyO2+Vh5z7e360NqDLttzbubL11nWjzs9k8VrCZrEtaMgIr8QVZ",
-	"XSm4W/lCPSLg/VmRMgVBURBbbjUD5dPiEiZyI9iTw8csDS2P01PGh9ZZA/Bz43XHUSFEPk9YGuqQ0sjr",
-	"C6nIoRgpqmU6Gahc8A+OU9ixmAR7sK3DOEZEEBSbpb6qB1w8NV+MLQvljAT8Hn3Ajn+QT8iZoAEKlIIs",
-	"wEqODnejJHTgOMTEPOPE5nhkBF3nhM52uLvPLjC9hqUeIShlM34rzEARqg31JTHU0mC3WzLHl+3+JXMN",
-	"/OiBJXO/O/6QkhlNkTtc+WWSOXboEC79+vpwg0e0enCccY43eOwYWN3t+p1pwaSq9y/1CWeJT+ktuMr0",
-	"JPLVcvTUMj0K/lIysFL2CMqLHh8eJqyOGg6OHzci/fg618NbgyYH1AQ49pJ4HMqPU1nMqxIe2jB2I5xi",
-	"PFBKzHzWBrqHQna51YCu5Uz/pAXWlG69swkdI4wuqB6NoFSOJhn5Nk7Y8eGT/YE6q3y2CLLk2VPda+uG",
-	"DezGj9/JxvbZJbjasrn3YhKqTavDC3Zh6w6vGpD8Z2ILW+ICcY+AFk5Ak8lwm4KXsA6qj82wNdajODIC",
-	"PtGq10VkQvT/AHyFFlGR831Em9qZTOxGW5piM0F49dyZ/bWepIHvUlCmqqqKmQQWsTrLlBccCram0Jac",
-	"igr22atQT2XKCXAKwPb19EzCk7MbyHAfjfYZ+OnI2YHudDkaVfALMEDbrXBLqLxoZu0Unt4ZOedY8vd1",
-	"JNo0Ie2h9nJp1g2dOBHHQ+jOszqmZdBSJzVo/207GFtycDrujvuJ2Y5QDkW3OEhVZoe1dPvsBR+OMcqI",
-	"TSaDVkqt2IKnwl3W+VSw1GqdX7lfgLlebzEM9Zd4R2HAhM3GcjgGB/mtVJmXhyc0H4Z5IAqSo+CSownO",
-	"FUM1lGbli9VgohhohbpHN1xa1TKn/u6n+jp04KGiXE5T2mc/cSfqaQK8CDxJKquZtCdIP2DLTHVhRaj7",
-	"Mon/aqBQWlJ3J10QPBx0rI5qiKq6ew+rMDe0wkpWgwlUOh0mmC1p3YQZKEx/McZ9AWV9kV2TxEbNLkC4",
-	"Fvp3oZxJAqsEhUqXNjq7K5nBZvH4fH3qPYs8VN+ZmgMSlJfaWxKWEnxu82O/LDC7lC4mPJe/w3yBKGDr",
-	"Kz8l+jFhcwYqDWRI7yIjEl5V8FkK5atYIYdLlIb9MzTVkdaIfOQ3+pqDN4llhZ5i+N5LHnA/mBNmhAiu",
-	"Jj8IGHixmsRBA0RhVY3GSZUEJaDa8eAGtTrPKC8iaRaj8TxPoguHldDAoxOgsTRY2M4K/uBUWtBS3TXN",
-	"pEWtsaAeMP4A/Xk6W/LZblXeqECkmZCwRPWL6BMubinvwf86NVxJC8cFWx0oCRK4otPcd9c6ReR+ktiA",
-	"/5uGkkXvqia8f98Jw83ve/K4hX2Z8nmueTZQWNWOfiNnmrubCpkYfKLRSq/eBHv20RpPV3CdTbjFcAKP",
-	"Ls73gBdenO8dH++esN9FoSFmA7qdQbLLSl9G5xQ7ccPBxaBKdHpAWIdh1ljgDfvsJVUKW+3LxeHwMZXF",
-	"XVHqkEo6M07liTO9LxvaOhbmBkdp5CCA7GjiWFbr1gQN8Na/RFmyHQ0dXn4G4zy00R4NTc2OWnSOX+rZ",
-	"VdDfgcRQrXu79t3GYIu2rJG8gtJ0f3hAcDqHC2Hu2Qe/Ose9ngrtoVXoV2CFwlfuilMql2MxyHMYIk/A",
-	"VnIzJGMemig4JjYUU4uED+IhDa8dKAOqdiEAZeFajKXyNVBRyEgaUwqCVIDd2WcptAkJtv3Tw4Q9pQ5C",
-	"QoLj2GeX7fqQK+SVOXWt4mRWwwdVc4cUVH3/1uPDw/DrqE2VsYJnp1UrFpAJHCs/sAieitJDUO1aDJTT",
-	"YihEvM+wrCeTQ4gSRAX2j8LCsKAZ55NUg+HHOBrWST85PnayBU4PO5aQHjdQR4lj737q4OzQ6kYU1GTF",
-	"3T6pSsyJrUGToAjlwDBxq2KOXQ99WJZDssyJ1xGclNVF5rgXaDkqgZh4oO1gtCVET0hzFVhGzN0g4YeB",
-	"8oXmWV1R32dn1hbyOqil13PitGBIOoULivNhrgkx3us5NDkfKCdnHruXO3mTgLV3SP88frobdtWvvQ5D",
-	"oUeVNXjqwZSkDRsD6qvXrsBkRPXF/ehKI0z2CXPMMSXpD1+Z/7/TQlJGUhF8zpkOKSMdxubrqi3SH8Ui",
-	"/+rFIuuXitxL9Ge5EVmJiroZmSAlF97wCcon9tgJScClykTRcAvnenibhDt0w6eGbAC8xxBMwtwyFkq0",
-	"UulxT4IyrQt5A7qUx2pwGinYbfNe6vMpFfnVAR8q99Q1t8Nx8Lz6ZIihVqNcDm267+w1+A1YK5Td4eWG",
-	"x8pMqZVGjAvqjLu6WbaA+Akmlh3T23SeXdE/4wYhSWSnhW8QTtrprFWLfMC9GahMTO2YHX1f7X1n8kiV",
-	"IlIZE/2WWzc2nICMrA3WYmycek0NjRW4CbXkMBvlWdNn6fufL96/ffvm3eWL5ymQ3p8dX3f7ik2A0zjY",
-	"HHU6gXA1PFPFqmmx7aEx1LEjPrzFrJUvo2fXBl9P0w4K1pfTtXHalR4H4AJVKv+29O0Dz0S248P7Sd+4",
-	"i5vPqS8ZeRzC9QGlN/WNYlOmkVXKIliuFdROxU4TD2FWV/UgNWbsTHDDP4gMI/10opF8QmO98Ib8k3ok",
-	"DOeJwVMwgcui1YXu923LN6rZ9veB71SjS2/Ldepqx7vVy3LJbwUl148FE74h4/auC1o9S6NDZJLikwmW",
-	"0EfWKPf2ZjBAE+Q9oUq1RssLZgTZROD3rFuJ5dQngmG3TSVOq8No9j1lI11MQHegNpZotYLr1I8BRq2x",
-	"Ms8RXQCrDd2AVfxrLuxJLTXcgK6ErmR/O3OphDdQ4R6Xzja+S9CKzIEFTbERAYWnwKqDl0FruZ2THcCL",
-	"80Ci7oUxViqeKlHs0WHUr/vpynbd92hsPIANUXWRXWpFICU/lAGBo30x+2Hp7feG/15l+Hen2ucZ+Mzc",
-	"ZWtGeFtJ+kX1zq2HYbdJVWEdqymr2saHyNAH6nJ8rAqrhubVEYlFZ/vgVirVo5Kbi5QTP9nFylRg25iZ",
-	"gxAuuhDZSUgoxqQOtDJknn1nIsFISLboWzraRcMUHkPREiIhaRgf4yY0KUkRASgkpezG1sTZU8YHyofX",
-	"qoKGpfbMYp5+ZdKwM5omHKVWIo4+WSf85UQkA0VzesaiOFxAgKckxX32i48qtkyQ6IVxaxFul6RrHE12",
-	"m1YWBZTxR0KzGTeiLWqIZ6pOcIwBAkn77WFIkLvov4isafBQD5T3ayQsrRqUpnGWKshzMYX4Mpb8NtwO",
-	"KcVRvachaW5b8BB4WM6BcqI6gNj/0GpowlCBGWxJLQ7vJ5DvB1aLq+V1ZGKGTaRqa+EDqeDc9SdAO3Ma",
-	"fE8eaBlzsY4ebr5KzKo5Ozk1FjwDBvdpx4OWdg1Cjx6E52iMrYERAC1zuKO1uOxazLyX2g+J0Pcn6i/h",
-	"dd+0lA+9UZY7oN1CH0q2Y7Z6h+L4IHUHrTI9TsgOSCteEp3GSTROJCxL2+/Md13g8APVi8WD33CBu7O+",
-	"zB362myHr0f9fracRIvNedq5odufr4NxL5slJHSXxbfCri1STd+L2eTPiybYwaeQtROnXG1QMhvE4/JC",
-	"ond99GsRejoXpfrOYGgXwPGdggiA1r6LBMRMnQruGYE0VNMTQFQGSizie1OaIcKA23FNE6bKDyrdr/Yl",
-	"KtxvudZCZQ+msX2Rwpn+CtuDlrVCjt+96jGWm9uNNJYk9MJuQqyfQkF1NpGKigmMEIZBmssZc6xR3iiW",
-	"xr0eU7LoBir6eMGoO+7MFriERaxw8r1R+RxqSkywh8NgXR6/Rg/PfrTjG8W1TqBW3UJ5SDAxMJrBKATP",
-	"p7Zdc4p6Sy9g4YYWvD20v69LTfTNmJeriW7PHkRNJILy1wr/vUolbFXr4prQZluoNHq0GchGJa7WtyC+",
-	"bZA/nNI2pFhvTLduoPDaYWompOIpcPLzcPuCBvmErbhxscqIyeftXgHCa4h0Rm5uN9MZcRhoq70lpbFq",
-	"ov7AYgV7hXcokYDoRgn+X1aJXDJLUCK5uf3KlUg8XqdFIhmtcZFjwXjwCci4B+gDtuXy2AtJSHNOIl3P",
-	"JFFBKCplC+AON7qqkH57vvdDws6et/oHcDLhlnxlYAvrb/symAU4hA6MBagSXR9goX3jHu6mPwyuwibH",
-	"sJ4p5Nb5EHAKa4nOgfoFEOt5qCH2SlMEYjbTZe5NpajN6bXI9Yw0+pbKY7iVT5eACWxZbn0Ra2gVMT+k",
-	"DfROKKhywJlci8SfrVOlS+X/cX+c/yAwaXPwCXsTLgXNe6kBUB8Ad3gF1gol74ZYFyZnLkC1hohRUce6",
-	"lE4uKMfRnu/9GSTCDwi2N1BpmF2svk0EV4YUQFIWZtwwPhwKABzyCRcBKwga4UEGB0EXdHRoOPOj7Wy1",
-	"Xh3AP7oojrBBHizRAIdDk5t6U8o4EEw9OLfDV3tkm/sjOYe5xdkJC5QMEcrQx7+VfC8sWPlQoJdzOSF4",
-	"qoTpdaMXZ9Fo33QMo1rIahM12uKHimdEQ1JaW53zxae+NdnfGdKAMISMCm18weoRiHIn1o8OfQEKV3Oo",
-	"nYbSHl7ciCKYqkePWUpC9cpqfQVfI8ozJpFBoBw64kJTUG5ZeuAGTz1Qwq2YWhzTaY7uj32WniOB7F1C",
-	"OFwaqivNJIcS8IDPDz8OqXfVJpxiCEWXljqb+lUalsYUp4dW2D1jC8EnKXYspJzReDCCTJlg/gZXscYD",
-	"6Ra0uoGC5aFVdVBbA5Q6pU5GUtEzNjID0mwgUmEBEtRxh9JUtxDozqtzpxsVfOhW6bdQaUgvPGHpQZqw",
-	"dDBw/91PqRJofz+NYR332eVM16hzwudYFRBsWjdPmPF7aGHAfcaKpbp3aHNaveJKZoY6gVYfUlciAKKU",
-	"ljDHoboppb+hMp5Mad+j6DszUMNcD2/Zo9CrLWHHT9hYlwVV1yk92w0UYAFnx3eMHPPMV1+Ba/7sOSaK",
-	"nKGwrxWusaPDQ5rhQDlmeoJoAxpB1sOpQrLG1YSreVoj37NQT2urav0QxbuJq9ioeuRsAfq8XZvtdr9U",
-	"PG+VX/WXqH0s2LSIZAKVcX5eXb5M6tBe12STJT2+fl2mWf/p4E91ph565l9LRVDhiz3DVqnRR1uQI8u8",
-	"KxVhf/2BOkDyAsJDYxxv7yayZ7XGcvCpxgeWemSA1KPHSZNJAau+4jKO1zpOowAKQ1psqFK1AQLXgsrn",
-	"1fUGd0T04sgpMVCg2ntHp3s3Ia+fxq0I2JrXEZdYu45fH7Qm6oyOEDbTOzqT5BFumlOtxkxAs3NlK3gJ",
-	"WUQCFBp3Xhd6ZkTBzFjPAJgaEgDtWExOUHAgnhUw3kzPVK55llCj9IEySo5GourLY7jKrvVHr+tCGe0S",
-	"ImBdNNBlTy0518N7YW+Le+oZcsRazvlwLPbOUe6v4i/1hz8nO17/eC6NB7Zb+Y6Wn0RvuiDy23urczmc",
-	"931b82efk53/3Iu1o70305CNveyFHb/aMkN9TtRIPPUhVfgeZmaYwjILM4JY2yimLBUVfAHWqbu9EqJV",
-	"7Rbm82q0PsHfyPnuwe1gmC7tBL7sHfb1kIEXFgNL31gE1k9/tYlbbeNDWbjRwbUZuNvqOhfs2w5in+Zc",
-	"rYoLFeKDrPBupk2M7irc40xe90KGtYg5AHcBkDBohTJLwrvYIaExVu+BWNGux69376mn1t9V/3jrlvrV",
-	"aR4ezDx2xuVcba5upC8u+U1KNQ+g0/ohvjOhuS4wq+8rW8+bzXR+Pq7eOITWKBRt63pk+Wr0s1biNQYC",
-	"tskSYHYdSoRbXUOJcHu3SrDCM/DKx23UcwEuaL/nhLHzarTnFrwHK04xo+FOQz+A05iKPTaizs2dcGVb",
-	"/okHL6ihkh8hIuJlKPN0XIeSD0x1AMCbPN0fnZJspthdQI6oUAqU+GgHKu5CjdDe0S2S5FuOOdefd08j",
-	"qDh6K7gy6N3KqQBQhAM+HTG0IruiYdIEulwRjhFCwwHREL1UgGs4AbzjAFzs1qyhoREFj/3Mo2hk+Hl8",
-	"pMlAARgiKPq1bnknyFfh8leAdk+OjsOzDAmSGS6h/4LbgGfYHQdKe3QxHXMlsivaoqtCjEw6UJjJE7uU",
-	"wh5ixdWEF7eCsIFQuwHoD2zFgs3c5k7gUIU7bHbUXbAJbFKrjcL10HhhYVEqkOJTM9aWjrPmgVpX4rhj",
-	"2ZAxxkzx/uOvblIX/MODZw2t4sO18GuVQqQL1CW+Ul554R3B6/PIJfrYgSfSpbX3Hm800G0dnj2GWUXI",
-	"L0hzOwWvEOkI0rB0sDMoDw8fD+F2yAz+IU7wM6+s4YeDnbSpN1SBg+WKw5KMA2cDOeI492v+alUJP8ML",
-	"2u/OjgT0/TZVi8Crvl31omlHRNcnfPSwob4UYhU1HcMDMqEjLYSaEpYakaMIt+Kj9fk9Php4/PR7xHhy",
-	"Pzxk//2//w9LuRqOdXE1KvQkZXi/Bsp/ajXESOAOLcZdKiEJnRZi/QdSisVHy6y+EU6KB9g7gGjG9PaR",
-	"LosT9uT4eKBSL5EBCOJKfAxNut+eU2HGx45IIzxydASCEVWNlJhGioG+WMOo6rsGaqXkdcYhaTYVM1Oa",
-	"BINl2FS3m61USGMkMgcKNa+oDAyjg9gyOOA9A8pYUGpohnCWEBFzuofIEsLHAWk01MqUE5ExI9VQVCrf",
-	"QFUgZ1zNMV8FE4UpvLdMB3HreHw3jQPZfcRJt5TARW//MrnHfVjwWZatyD2uMdC63rGQlnwHHnqfYbfe",
-	"C1+yuo0Xk3x1YbuzLGPc39e1BUcf1etATqa62KAX+0op836K+SKHLCv4yDP1AEnEZGYIJakJkB7VwAH8",
-	"PSp7J0HVSxOW8rwQPJtfTQthAO4PWD5VMEByRlqIf4LkSkPjHsBOPwWePSJ0bJibzw7AFjzewAQxgOgU",
-	"+BToIDmHZyhHdqB04QWZYlJ94LnMvFCoZuC7eyBeLug23GKIzFsAPMPfBcehF3Q4j0oaeTmzQhyx+5JG",
-	"frxa5KzJv9fLvkWaa2jDW2Tir5DGvwwTx8HXwywEequQ8DrY3HbxwWHa/u6SlhSyKrfDiz55pW1FysC5",
-	"nkx5Ifa4yvaMcFRPNR3ksFr0O526GyuNSUL1bQADVMO8zASGlfupcTUHyhNgEBOej3Th9CWZBePQr6Z2",
-	"c9r80O2hgDtfsyocUKlKSyNvl5Uzt9ISZ9ww47REBA9pC74RP1qaHbRJFaabj3fzeWQemlVoZOGm1jWv",
-	"JhksnWCI0Etlv3+y0wIF96WNborXbEP1+fwwySebajLbC5V7Jr20LGZzftNbGDd5ykCRlU5tr31Bpzdf",
-	"78pyWu3MZKDuyHKwrubBrLMvUmHT56q+AIv627up0Izb+lRwLKPYpvURS/yDolSb2yFrX/VWo+UsA+RS",
-	"rYKkwTyXjxy6hKAXsgpmYeuEELXz9WiJR4Vzq/7OsGkh3f5WmHjIP9hEZ2KgHp0933u2ewKNnKghiU96",
-	"DC6bCE0vtoJklosUjB1qpHs10sWVVNPSIui5nokscgPlBlq7O41DKIuQyW69v5WiFKcsxaZJJGpDSZPh",
-	"c4M9jNri6M21EcNT+oq+uqKvgL3UkZE6IJF+gfTtBpCgx1nyA+oC+zFC8lEFrcvVbCxzkWBbD68uSMMK",
-	"XWI5lZglkFt6yswY6gqxCRuXObNaU0l8Y+4Vx3ab3TprbEdV00+kASEAe28szwW1svFLq0IJa0mIs+d7",
-	"R7sJ4wNVkwEdAmCfvYHBCO/aUH8zan7i82vBbeqW7f4RFW2c4uSAQK5GZZ6Dpb3gphuoyyomTPcmDi37",
-	"QHEDj4BK9Kq6uAamVZXfW9XXKezmR4Y/nn/ibJNQLQon7VjtTCh7usxNWQ1coR88wiJu8LVKRK2lqrFk",
-	"oGAfmLs7viwc0UcLAfQMAQkoaHYT9y0DuLndZ6+pCQJE2eFzmVHjCb8NTSRNYgZQJ+O4AfYJx2fxQMKT",
-	"8E90IAB5HLVK56JUDyaa35XqoQVzVfDY6jXEtjfroTXUhPSrTEymGlJN3xGBrpLZbT+5d6dpr3Xvs9R7",
-	"LUM7ylCd+XXXLggVeUG9aG3InXVrPJdpJyEPsDMu/baeCRt1KpGhSct+z9QyHxh+F0b9pgsw46X0wCH3",
-	"i34wsOiQ41mH+n3I7K9etHfwieRnd/V6a6iwbuYlLPVvbHsItBQapzPp0Z/mzgNRTXctOX7/MHAcwQ//",
-	"xehk9X12u/Z3cm2tTVbuM3GXyM+68+uyuS6gjSo691BL9I2RgwbpM6tBv3l7vveMkhDreYpOTwwpBIBd",
-	"4jPcWsMYFCRauB39U7CdjujTCcFiblW6YJvbk7K/UN7ZV+p8+Kumvi86un/3k22GysKeVxbuFO0sVwAC",
-	"A+nelBz6QJIywniWFcIY0M6f7J56KB3qIRyAR6L6dGdr+1dGNiPRI4UMFrH5A6r+nSoJjLBvcc8uhDHb",
-	"Qw6tD3I+1nIo/r+MmHM+1ogtuUzB3RweJwDz3hvs+YV/4zettNIqVuurfgMfSl0NHbjbaqm2g3/eCykE",
-	"CxHSCZcqrXEpvDHeVwf4G95fhywtakICrjSZCWrMroTITNxZpELrDz5JTIQH9MVlDUpiJticJXa8cpOJ",
-	"uvcPVK3VRq0dZoxkVgFwtrS63ByAM3gZV2Fw3omp45S2y9A9J/8iaXN+aV0Jyx6/62sA7lwxV6ft0ny/",
-	"FfjOTRs0rJBV9a4d3rmzRaulTwOIN6pWj4NtmkzUxykhcCIEifPWCTncEu8TN6XjklV0KUJ5kx4P2GmM",
-	"x7unA8VDnROEpxq48e4x6A6LiXAYkKq1lHD8FgGEACcDOEwYThc19B+MEYhCnLKCz9DRLVSGCXl2sTwt",
-	"FCC1BhH269ENrJKi5ZVVmmBwz1eboMinBlvk7UFw6YOaPVDbDLFQvjXJjUlpLHTT7x2Ag/cqzUo1kkqa",
-	"scgCQB13tzTIsI7eIL73c5Ve4J+CoEcKXYdxVrhTnMIh7BGmOrLUr3F3HxG5ZCEWwnIMcNZ9AS2GLAeq",
-	"oX7Gc+2MjaFxs8/OQk5/CyAUJLgRHmIbLofbzU5MGC8Wh1xBkYIIwHcB9iWd6Ezk9fKGIMJPB2qddtRs",
-	"o27U9XjbCWWV1eXzKWtHy21RZurhNQ8v1R5Ji0NIC3G0Ok6lIu0sCqNVsTLfDWxVsAwD4PgsUL8UeWaq",
-	"IFo36SKWFqTiSSxpBEyXKS8q/88Q8m6k0Qr24JfQmwP1GkJgM8K3INnDVmhjrW8TMtm4uQW0m8JYAEZz",
-	"HHFa2oXosm+QABoVhOeHTuEfKBiOQnsASSuH44BuF62LusspZkWem1Pamc475+PDlHHYcaMoFA6VoY71",
-	"A5/ONLJ9SpFO4u6B0rCnh49ZGrMRn/6cZsJymafEOZH9QpGr1reVwhOaDkb5p47EZOZuh7tyJpT8tjYj",
-	"zybSvvXgUttxGriXfxkV848Y479kjBFW0Ey/uaeYYrsiCxH7Tj8MJIU3En/0DLKUo9pXz8xPgJVHakaF",
-	"spLEqR4h96ZKRMLk54F69PwnFJ8RtIZXMYF/xHACVLgfimRfRqKuv1Brizf9B+zKV1sai9PrMNngRLdZ",
-	"DIvJJ99uJSzOv6OZH96HLxRI62PynS2k5yXsurSQZ8ShxztlpDlN5KR2eckMS0E9gWa1EHrynWsh68zJ",
-	"WnA7Vdd4oKp7vEFTwahxWaFn0KascGxaBS1ahrwqx1mMBuUYFEhg3wCbUQLYq9NsPKhH4GJqyAvFbaT9",
-	"1I0lp6PAkqDI1CmaFstJK2NioMLrQFcdgtJzVo+lEO9z+vmkHI7JH0+b6vchylAj3cvI39G5x1Jq956e",
-	"BtNyoKDILDJ5IWDo0Qud/et02Ke7i+lzhgA0a7SwjpJe5W6tr6I3UAtn3AyUL98l9BDQEf2x+vrdNZPg",
-	"Vuj10bE1qaBdsWfden27AgmcNtuSAokv/0ON/EON3JIaSemYC2pkDyG3vhJ5gC3Hv7RLFESO+GirRO1w",
-	"5QXLubGQNjtP2LUYSyjwJTD4XCqR+FR3HmpYPW6G49O4n0nowa50SO0GZPS675Lw9nieiwKyQxJEDw58",
-	"GPyAE50F8QAeIy+DDSu0npA4P0VRRc6EZt68ninmNOfvd71wXGTxlvF8xueGSZNQZXPUSyqXt4J0a3BI",
-	"nCxcdbS0wdNZRY1g2m/fXFyy//6//x8kg7QhbXwTH2kWXxnY+EBFuvuyBPA2NcN3dWpYFUldGKMYTWrt",
-	"T6JK7Tv5xRZlB1yFS+3tiK1Jj7MskxVHeTjB0WmBACoCFL7zXsAQqIzXUhuocQDeSmyEy4nm2EQId7X8",
-	"GQ9UKMAk0BA8jQ1xFzrE1QKDKajJA9RuVtUxBBONsVeoxBe8yKUooov2KPRmqzZaqHKyc/IP97Zfk8W+",
-	"nA+B7QAck2x9oTLPL38j+t2u4ABHwgPKjVbMQ2CoEBugiBByQ8/+SZQi2/WRMl0zIjy/WQzoEJGrUAPF",
-	"QEPeB1XdvY78GeBBJWxr6sUEZgDmAUy0ugFQciPyD84UI82fsBGvpaLGO6G2QxYG5IKvI4GNpjuD/LhY",
-	"iOC1xg3umT0WAmayde74Bgjra2GNr7xi4WbVyf2+TufJWwo54YRlVRaHd3fbHOKTv51L8RigyTZcUK/7",
-	"pUOuhiLPgWRDODfTYAu6RyDTMwmBcYzvkqzB5ma+Cbq7R099a032C8RfqABroCgiQZZvFbHwlygJ5jqi",
-	"XJ1W+A/wG2zMjv3UYaWr7o8bBwjthXt850uQ87sIJPTbIWScNZwD7dzX5vlb/TCc+XKogHfoxUKdezbW",
-	"ORpFSZU+ESU3oPN95QWx/np913ZRBqr9pixkgTRzP8JrKVQeLKjKEKrneDCf4gERy4UcD8DtbxHb0jdR",
-	"qjoiQdwcHFUzHNrpnCILLim8i/45wDDwtZCATVfJ3Ph5d3fdJQfjJKkNeYOPtl3zgPLnqw3s2Nl5i5gO",
-	"DVdjh7ZxFzEeudWW8yG3ygYX2pIkhwG+CMxCJ/+LsRW+GfYXgBVA4YcEpU0YoRfh+laoDdt2FOKDviWc",
-	"SGp4g8orhCEQCS2QNHanJ1g2zHA57MgEv8Q5fdN54LCG1VnguP0PlQNu/caGDjPDoTCdsWhn8kKDniVu",
-	"uvhUZdVhhexotJfQAeBY/ikKDaenXfx4tnf89PsAnBpIgp2x1JFoFdpyf8NAA3Utcq1ujC/drdp++yRH",
-	"AMxIaS+rLC+0B5VWEMDASIWit7LopTzP91kKzRN93tdA1RO/AHO0VLdKz1Q8AVL+qrzu5YwXU/+ATLbV",
-	"ONq9e52gxD2Cb2JeI65uSV4y7H8CTbsUmOLfSoaypXNb6yLVWO7BJ/j/KoPoJXWkZFrFbLTRN/04dKnD",
-	"ly6rEkeuXRHeqt4u75DLb71W1o2y6c6urdW7QWoV1GUBR1IWK0/kVZWNjRECX4aCRacfKQDsz8O9cdlx",
-	"4DCXZaG+xh5/FufVNw0fufUG51EWark19AKNgRABopQHmGDUisRH+7tQjGbwJH3JcLpo7hwRmrQzrjJ4",
-	"7UBhG5MKG8j7GKyciI7zbVOxVRaOdwtcvizUF9GqYU1dxY7uVB6w2PEF4HpsSKzEAjyy47IOEvRMEgos",
-	"JGXtGHZdytxCA2H8FrepBl0EP+JTfi1zaaUw7NGbt3tHT3b32c9QsKY0sXfg6UdHu61ACn+PECi3dLSh",
-	"0r4DYxaQipxSdy/HWjvJ+vv/Z3ycc2PFpOswnWoXjjLoYPdYnvpL9c5v2jAJ61htnFTb+FAGyize5Hsx",
-	"UqgnOjabsLpS432HilLJ30qRYMx8Jn0cqFLjYzwvp2q1A2KhOh82d0vMPrz/y6j11fKW6PRh574VXX4W",
-	"Hdp6+vzyoehd7QAPxQcJVqsznPej5qPI5BYBjCv2g6KE/AbhhzThxR++V5BegrfZiyFZNEEBolchKMDi",
-	"m868kutkGrehvSW+DzToeCVe+raDMccgOFG5d1XeGNCcatjQba97S47ikRAZoH5otYCzE70mYI62rNDH",
-	"+DF3ZqIBJoxHJTFum6cWk+T8tCihf/F1L2UuMGZEz8TnFfX2bTltTInwucC8SoixGqNUnBrqUVO+6zk1",
-	"44+GQCdgx8s5Kb9YA0RNWMLyfCpq9bKo22r7gUY5wnFedvQKbzS1vOBdicAEwZSq0BEiCG4xLG0XSYXR",
-	"q+4Q2KLex8YhCp871V5HLx1LY3Uxd4bg/xsAAP//",
+	"7L15c+PGlif6VTL0JsKl29Bai20pXkzo1nJd3a5lSnK7py/9hBSRFPMKzKSRgFh0RUW8f+d7TLwP1p/k",
+	"RZ5zcgEIkCAlqqru+B9bRYLI7eTZz+982hnqyVQroUqzc/JpZyx4Jgr48zkfjsXec63KQuf2g0yYYSGn",
+	"pdRq52TnLJ/xuWHptJC3vBTp/k6yU4jfK1mIbOekLCqR7JjhWEy4/a1Q1WTn5O879PTOb8lOOZ+KnZMd",
+	"UxZSXe98/pzs2LGEKvdeSDPVRuJAzXFTXpZ8OJ4IVaZsJssxK8eCjWQumOITkTCp2Nn589evGVdZwmZj",
+	"UQhWjnnJpGFc6XIsCnjol4tXez+wRx9ePWfPjp89S5j964ejH77fXb6U7nmfi2FVyHK+917ncjhfnPu/",
+	"CTE1bDbmpbgVBdNToQyTJRsVesKKSimprhlX83Is1fW6s3h5wa8XhzwvucoMG+mClWNpmCl5KU5ZqdmV",
+	"YEaokl3x4Q3jMI8hnwj26Oz9671na2/C60xMphr24YOY5nxuf7YwG0sycBj20LgyM1GwQkwFL+3hMMGL",
+	"XIqC8WwijZFasUdnL/ZWnQgRl/040NWV1rngCub2sx7ydmq6GAs25eWY6RGcC5txw4aF4KXIcCd+WHsn",
+	"PoiymO+djUpRLA74q6XYJ8c/WupkTw8fJ8yIobZHVGo247K0o4W3j3Qx4eXOyY5U5bMnO351UpXiWhQw",
+	"3q+//rp3VpVjoUo5tJerY9DDo4SN9cwOxKPHcZnHx7v1kRfX9R97jtAv5lOx9w7ebro5g9JGydGoJ2eg",
+	"p9s5w3/sfRC/V8KUe6+z9kOUmT1CIPECH02AxoY8z0XxnWF6piwzUJbOxzxjnN3y3P5K0Q48WfOgPyc7",
+	"U17wiSiJYZ45on2eS6HK1y/aZ+pnhFPmKlC7nYC0z1mS3El2LEPbOdkZwvsuZbYmIXaQ4DuVz5HYx9ww",
+	"zq6B3AuWGvF76qfweyWKeZgDh3etS5pnnle37cZrvwH+sY4dCA+svwt/FSNdiNXbYCZwMMu34Qpftu4+",
+	"PB9zdS2W7AEKsCE81kUF8OX663+uJysOgA3xka6B8dsNRq4Ko1sIMFXiY3k5hG9TvLaWC18LhtuL9/H7",
+	"3X12xq44XNGE6QKuKhAMCHGWS3vJpWFPjo+7zgsHWcHYXohc3opivmyLMnqmY4/c1+tv0gs5GrUw0V/H",
+	"AhaJp27sEQmv7siCleJjecpSqXKpRIqcjV+BQH/00+u9Y+RmbVuSwYDxpP5bIUY7Jzv/10HQBQ/wW3MA",
+	"03ujM4E6hiqXb9PvlagEE/Yxq3vJ4RjUrlXbBz9Yf+9efhTDys5g2ZRMdcWv7b4I93THJNyDl/7B9Wf0",
+	"evSGl8NxO+dPrYoWCD7nCnUhq3MYIZRVS00pOEw8FR+nYliK7PJWFFY4pLFmBtNHZT0s4PVoD0dfNce3",
+	"WomOeZ4pmuapl5amlHluFUeVmSRW3KRhjw+f9JmWHbDX3H6WE1m2nGUpJoZNRYFswvGHDgrP4SXxQJkY",
+	"8Sovd06eHiY7E/5RTqzScXxo/yUV/uuolXO/Ecbw5ax7go90UBV9uz4p0cgdO0Lfhk2pE0+hK5WZtP8O",
+	"rbUp73Ou/h2pcnFm9AXujSXyBO7/UE54zlQ1uRJFx1YRoa+rbsNSF+eBn0f78xQpWgkJnBV0RaULlsJu",
+	"pJacr+WtUF2bhnvavmtPV2/auQAdbymrEsvUQPp2fUq64OZm2bAlNzcdY9qvNhhQ34ilCy3tAwlTGg1B",
+	"+CeTpRH5qGsi9pENZlIVyydSFV3bbb9ad8DP9mEz1coIoMj3hb7KxcT+OUTbyf7Jp9NcokV6MMUn/uUf",
+	"Bu9SP6ns3gsjNhg4G3GZV0Wwalg61JkA+jYlv8oF2J7G2mggoe36I79Pw3xtmwY9fRA/2mGILvv5wvMt",
+	"lt6y39ee/Qx7QRsE5tjwRulZLrJrQY/B3mcZOJZ4/r7QU1GU0p7UiOdGJDvT6CNLMSWXeZtqhs4k+3qr",
+	"dOmqZLI8BR/LVOhpDqKgQRrJjq5Kq8StVLhIU3pHj39OkPZbDBjUIwphRHEL1JQwnhvNwFaz14nlgpu2",
+	"2XyOifrvNECYYrDB9dU/xLC0k/DWrZ1Ic6Nwyn2XZl9HYhGOJM/fjXZO/r78xyTwdj7/lrSoVmXBFX7G",
+	"Cj1LmKryHNl9CQ5AYPXW0udqzia6EKA82KfshXAXe2HRRacny+nnEtU3a8KXpciCBePcVk13FO68MFaz",
+	"izh673345ZfXLzo2gV4X+T3AJYpeUOXtJrsP18R5p4WeTMt9Oy2j+NSMddl/KmRZmnP3y/Zpkf1oGDd2",
+	"zDnjhfA02jgqkEVgkCsNykOPY2oQs6fGQGTR4qIzbaXy6VSo7LzkZbXEKPM6H9CVmFnjFKgAfh1RwU+v",
+	"934EKnBeLnIttk8j8IozetGbcEvqV05mqy4b0kmyY8TvvbwUyY7xq1723toONfcexKUd0b+tdZO9N2dx",
+	"YVfzUpg2A8AwI/8AXtZjKbTNl7xctZwLiTw2NuBbjTf3AJpsw5zLichiApa5sNwApey1yGpTrSrYmg5K",
+	"poNPdj7uXeu9BWoQH6eyEIZWs0CSioa9the7Urkw1uLGm81KfiNMmKZWQwEMYMxNbYIZL8VeaTdj1Sw/",
+	"J2tQ30Rkkl/iCxZMTeO4ZyaGOS8so5KKDbnSSg55bgXqpFWUoob2afELp672ml0b7QZ9F8aoLSAh4kwa",
+	"3p6I2GpntZz0f5amhfylNXRrfyy9i+EiffaD8aLgIGIjL1uHP6LhgrM/AFvp1BELfJxzU+6vJovmdsIC",
+	"6rPo2BExmZb3qlVc9idQp+VvQjGLkgYJwr1zyXI300h7K4J9Vb62GaKv+oKurBNczz+8PLt4+WIn2Xnz",
+	"7sXrV6/hzxcvf36JH354+fbszcsXrcKsOxxyppjMYnVlONZGnAKDsvfPTPlQgAUPakFQqqa8LEVhX/H/",
+	"/P1s7z/53h+Hez/uX57s/fbpKDk6/uHzf2tjG6SvLJIaV8OxLi5HhZ70lJX0i1L3fP5KZ/NWjrW+pOpP",
+	"21Z/ulxHU8jR4ViKj2XrZKtptuZkb7u8RK8KPWFHCfuXIzhfkWHks08wZYFpu3XSNjdXktTONz67JHI5",
+	"1bh4tNDWK4KE9Bx+suYdbtBafVdeZrK0ViRlPzCradhBwLY7tGqmtV16KkE1Gq2P8zcK+ZVjrlgaTSnt",
+	"+W5Hz4tCZSREdsWHN6d28hNtSvbsCfs3+Vf09lzlXN20yvSHI+vFOU94cSMy8shDYOWIWVnPSs2Onz6z",
+	"01/NUe9GikvI7EXBR6slRdMLlNlfMYhsYvyY3YhpCZrgP6rs2hopc3K5sUfvn+8dPd49tUc0luqaURTd",
+	"Lg2cRdZqtguwX1iNEgTMV8NDkRYWPl7Fzz53b/nryVQXa/uL7I73V95qp/sZwhKv8XdHh4eL2txaVN8g",
+	"zUCVNMffVi39gzAQL2lKygI+779IWB29rEVFjX0O63kaGit084peuWSNHTEVSJNJXbgbogKX4uNQiExk",
+	"KUa+4MMQtZuIEi7Pcc3I77j6Q10p+/9Slzxv15Rw6PcuNLcG8bUz5LO1WHAz4tjzXt4PZS4MThd+yTF+",
+	"sIOtyRanQmWWw9EpW4OTKyY+8mHJaORF3tZf2CzbuRXxoQVZ4t61bAcqtSadUC6RTznqcXBef7fqaohi",
+	"NDQKLQy7ErmeoT6P8wtKwBF7YwnQ2j7zOFuhlRA7tUYrrG9DfDEaqRlJh5TKo01UyrYd6nUYgTu1pMTl",
+	"TcozfgFVUdgFYKhUKqaLTBQQxQ06KbIfxVKZpYv06V65ruxpY8lraleFuJVLNPxDr+HbOaKLHFNaUOnY",
+	"7alv3sWxE3w6gdv4aSdh89qPVpUFHy5RBdAXsmDXvpsKdfb+Ncv0sJrU6ZzeXvf2/cNotf+Bz3yYI9lB",
+	"8yK7cEZ/48zXNhyXuRHfeie8LFlm77IVFfiLh/AT5vxKtITaXgZ2UYvjtHKNQtzqG78ji+tLXODZvuVK",
+	"F4pda51tvjoz1NOV4bxzeKg7iHfRCH8nzIz1TIGjtnWVM13cgF/kbn5OivjhGhpvdcfR7dqsbXbbvXkR",
+	"Oe8adoL3Wa6hRdLblvs7Q5rsqrzb04X44IwHwlp58EM9uZJKZJdStRnXFPO6kgoMd/LOT3lRMj2K4134",
+	"hVQUmnzxMyWb30/UoFNU42Y4JzvGCRIKzjFMlbsWpWGyXThvEltZEkgHz2WlFGT9ZyKzNrf9jGLR8X6R",
+	"dbp/v6znRqqsLwH+m312wc+8GKpqDUdXqpR54GNEbfdz2BOdIf9cuTFRGkK/KO9CQsJCkBcTIigQHrIu",
+	"MshXpcVjRLTX0YGUdlZYIdqyY2thZShcKQopDHiIj1CpWEcPsoZElypkdzZyHkRx/O4apQtM7xwKNBq1",
+	"yueo1Z2yQsAfVhEUH11yryzh9n+fsBc/7x093k0wQ0eojCk9Y9dBtz5qYxPdahOkGlT2spo+UU06Q/wN",
+	"49fcWkfGhQ4t5c6kQU51dHyPrMpPs90rWpto2xztz7Y/y61la/CSFYLn+RzSMiSlY5RLMqiad/O8pPSp",
+	"tfTkWvSrRS2pCtBKGMeYFTMlL0qRLdzo+9nerzS4AOIhDgzX0jDj0hw8sYgvBBkc8xLHrJOaKtTG9jrC",
+	"ik0FpHl/6tc+cHwviDcNe7SoYYuWLlayAFED34KaBZeOcAr0BGF0zAIqWXpwe3Rgd9ccfKJN/nwQ7czB",
+	"J5l9brF57ydRZNNMhr4pCW0U1Z1ZsGzT/43UlPpyf9KzqLoCCzihtjP2R2ayQIMTqSIioFYvpBvxPjIU",
+	"4uD8t5mf0FR/2rVY7nRYw2XGrgQchB6RDu0OwlRD9CZb4uQyhz8qBYmkS4/igzA6r9qVDRp/KgqjFab1",
+	"YlUdvdhp0jWKwPeKLDCLpeOfl+11paDLRvSHRSLxSOT1gnGMKG5hSBIo+HekMAZmdel2JaLVwNfsp1wN",
+	"RY47mEkz5EXWRc5yNHpDSlzb5SF3lDQYIHv0kystcUs4f3v2/vyndxc7yc77s4vnP+0kO7+8Pf/l/ft3",
+	"Hy46Uh5C1VSUQoG1WpbktOrYboyWcNN6zhCdKMQ/wE2eJmw2nteiDjlXN5cUe3AFHlJBlasLQbh/Yugt",
+	"+kBmyybUHguSK0pxRYhBUm15zf9LdbhL3DluH3oEmODR3jmM8KOlKYzdyYvxb9vvYrj9HHfglLJdEaig",
+	"MCUrZzrEZSd8zka6uBZlg12EZFGeF4Jn88upvUQKg0lqlMshumKQJFpP8CXmanZSPyh5usAgCJW9Mcg9",
+	"rc1ET6a5KOuMK1zB1oHd29oqb8Hkb5TnueIXZkX4xJU3cUBv0EZ4d/lY5mhZshQU0kunJBnxe8oG1eHh",
+	"4yEW8bL/+l//e6BSobL6M1Agubs/UItBbKj/c0J+tSPIzqWRxd1Hl2jMqNMdSymlRaUMFMAiGXE2LLgZ",
+	"wzIet1uCHTOPFB844mWu4Gjsh3AAT3lht36ZYwUyNVzedYlO3EplrNQ1Bwt+ZTfn2T0afzS/9c+aflhq",
+	"nV8OeZ63Lg32fGRPmOXimg/nCEvw0+u9p7u9fCYLN2H9MTYgIjII1zDZ+vFnzzscj17fsNWIWXNnK3N5",
+	"kvAiVbQfeBt9t7CPJGZAtAi/Z22HvMhKaocSXfOVxp3f882y2mqMsz0J4enhIZp+7W7lDXnpHVnMvV1h",
+	"F2JA0zcT9o6VIjtlR9Yge3p0vGTtjlpb3V72PeAn0jp3b1uyk80Ei1ZqbKE8mMNSwrgPezBoBd+sQeiX",
+	"sEmaTk/+55S25hyX6KVNntllrMV6Hpprp8yS7VVVspQwqFJQu0ZS8TzWAulbtMnW1QdfSZFnUT3sGlk7",
+	"Vl/EvMRZoe1/0aVEdXSEX7TblhbRZvWdQw1sAqJQfOR2Idaswk1OE5aS6Wn/tKuw/y+siQgfaH2Za3Wd",
+	"tt7jkV3j4oj/ev7uLZtqKzgLZA9X4loq8o2lB9Zmsy8/gIJz+GvKy3FqVb6Uql3bB4yqKBe3zFoKQg0R",
+	"NkRXpVW1KQXDmoOreQcuJ8F9DIO1Ud8rmQssHGifCxnZegRKx0jaA4DcVKfQFWKqrdgiE6ghXazee9kZ",
+	"0ETL2JnpaS+FCb3X9/tOQuhxUnBp4CkUWWwWUpWjkQ9NrcJvQfgW+pFGEugubgRcBEL4yAW/hfiUwfRf",
+	"S0URvMxiTAyGqBS/5RL26rJY6s2I/CjpPYd1c6mEuYSQ8rJ0F6Xt7YNabrOhFowjWUldbn2suvJy5xiU",
+	"u30Ug/JXMHES1uiqGIoATPE52dF5dglICW0Ffe4dCfE2qgvqd7i6yKzIaXfqQzyVSYqX0cQpz++wp7d/",
+	"2o55g7QIvr1+E4X3XJZFpYaczrwlPLxqj1o5uv3V5Y1oyeV9a9eXSyMyuII/7Lb+Hg/sck1HBv2qBnzU",
+	"bUCWIXqJwHr3GGPFiaxvBtAP+/Dec3jU8d6mVr+m0pg1o3SOiBMHJ+JPNLo6dVkRs/MFyZQ0pJ+j4kUq",
+	"7Oa+DdZfZ45NBtbYkrYzqW93G9G1k1RN0i1XI16rtVO723QM4EJXuhwzIzNhwIlm1Y5KyZEUGYM9dD5/",
+	"doZmxERMriBjtSLUAkpVbnMYNjWTDRSP7ekVS2VgxIlOWWXZisuHm7MhV1AqIHATGsXsCwnth/cgJh96",
+	"Ot1i7Nea5Ep8CvsTVwfWTz70OtpOIRFy8WpiOdSlPemoSlvkaB3emCUeiQUfwgLLar28BcXA1zTtxK1d",
+	"JuFC6Ry8KItFaieI1SkxMxlAA+yLrkTGXEZdqfMMNQQohq7y0qkxowKiT/jLgYJ0BGuIuu/JlNxnmHBs",
+	"dV0DOVj2AA1S3XJG0GlInHnqedOTepZL4YuxD54EGpkWeiiMCbQaTpedwZwTrPsBk9IZuCewIfB3r4mN",
+	"3AE7h4CntJrQQEdjqxNAoQ7zR7v9Qdmg4EWTJnFHOdNF5qslMMx+wrhiSHnOG5DeSJWlp1CqiDg3yMYx",
+	"hHQjpuU+e0XKi310oFIP+Fhyc5Niqh6+s/nVhM/Z2FIXQNQAdaTR7K3Jjgku9q/wW/IeoNcmTQYqxS8k",
+	"+BkgDcj+0fTGgccB6BfitvafuiqnVXlphRpVohErsxOpCvAQXk5wDKgvu4QMb0M+i/yyMlbmVMq+zRK2",
+	"fQUpq4al0lxyM1dDmA1XVm/ILuMx91mdjgeg4uorDOm3xpE+vHrOHj9+/OMpbprEkGghhkJOy2YJUA9G",
+	"ubYPFgxZqwoASI8BFqrarkif8Qs+ax8PuVctexpQWC23trT4r+fv3sYyBLhALRLSrB2ZA8VHE429vSsn",
+	"Wsoy7+uEX/2y9URJYvWq3yv0OLnKugh0dfV4XfmIZxSoHsXGx/o+XuRgv7WW4vBSjHVlxB5Knj2ea+Vf",
+	"u6JUB0QfIiOt6RCGGfX3n6OMrVULPyXATlc83PSrt22B6RbguIr7qv+FV3bV/3bU8HZOrTMFyxXKpSdM",
+	"lmzCMwFk4rwbkIdlgDPss5TiYPgs6jRZzalgn1H0BT4FSVWuNl6JWcJ0MVAzTioHZcJGyTknLk0ZEC6h",
+	"YB50hsXMDpoN5IHRmKtSOmhPO/xq4znjqO/ABNyb9lk64bnVmWF6SjtRR1fKC0srG+ZTYXUdfYt7ARrC",
+	"JbwzPWEp/oFcFaBUB8oyrP3IOw7yWWYJsf4yF8z5DYDtuWd5cQ2vJO3Jip+gIqD/u+CzdJ+lqsrTE/bL",
+	"vxweHh5i0e5ASTumz3CSOLtIJuEctZc9dvy54IXBKNqPP/74I6zPlLqwPMROmxBq2ZWYaxKThTMr+UA9",
+	"e7J3JUs2yjUvEZN8BJAciKRxdHiY2Pll8lqWsEjLz5QuL0e6UnbfS59XTYCEdY72ndkfqNT5E1yOD2yn",
+	"02mQpMckcGTmAgp2340rnkFSR0Mm0LJVK3Sei+zyig9vcDYDFd0Sr33NuKEahNKSvtF18vWUFNIXkTxQ",
+	"DwQacH/aI0Y+HaejYf5I2HqX3uz3KnKrxKlOYfrLrkZHvprKxMdO9CS8Mt56oBYSa7kX+yavRDsdV6L5",
+	"q3pv3rSekKM15to78y5mQwFnsGVvA2ddudq+jvCmFw5OtuGIw2yIZZCmPwmeo/ndFaR1BK9v2vuS9IzN",
+	"/iQtnbcUQ465uZy0dqcI0RgyboHLEHliQndUBD8l/PFFL3TOTXnZfTae8ySMPDMh9U6qYV5lHSfUSf39",
+	"dQPalUiNak0IuOro3wEJAfhlPSFA5xlhfp924cBumu+0plu6SSGxB9VvVxKooL7i6PCWENWbrhDwGSv0",
+	"jNwqoRyx3jErKkDLofRyf5lj4x5KQe2olzRqe5xHzxS7gnI5qXhOsAe1DFBvUoQEQK/fGcAwYhNRkPNo",
+	"ystx73LAKIrdQo3r1IqUPOPlShjvN+65zyDaxOrn4aw/2EctOXIlyy5nCrIPUphQE4QQGnjIaqW9Ebdo",
+	"ZRRYTQWVVJ5ZKGhgVojKiKxZ5NiTX6wf47H6940lvT6e1TXjOtEP+nOwC63z5zzP26glMmXvR5j3cf8T",
+	"gTj//30kO9bDPiBTgVRpQnGNmz+f2mYuxJNCHZu/JzEtd9ekNdhHG1MEZCfTbYP3AjRadFHTl3AHoLRi",
+	"Ec4DOnZYrrMsFQbqPivvdrbz4sjJrCynqNXa+S/YyWoxYWXtpJfeL9o4ItUZ/on0HcjfC3vjFZMupvXN",
+	"58JE295MiFnY+X/OtJb+wThQAKBLpCm9cG/zFpeS5/n8slKmmmIAbRmeO6FzYKGSCzYCEkv72XZkkkQn",
+	"GdJJ+qSP9H9NS4bJ0iSSjhSL/kIOuRomTaz04UXJDu2JDj7JIE55aD+uNbMW3Lp+68GZ7yOVeYHbf7MZ",
+	"zbUTXrSG19fT1kzCaeJ1UQJJGLd90uvYPdu2a/60Df60Df60Db6gbbCERWwUl1vbm+UaBao7Ref8sCvX",
+	"0+Xl7uvw8x14ekMJrRf5a7aw6Rv9W+H1Ctu8Ju5pr/yc054ApXd3fK3pj2qS1dFhG0b0VyeFYq68Ii1q",
+	"zdyDKNVD+nJxMtXMaXuSx32z9cYtX8Ll70trqvHw5gWye77kymxSrtY/q62lNGl9CutJLqQbF2Ki0SLv",
+	"pxp3bcwHomsX7KkMdK/lxkhTcoLsxkrcuSnFpDXyGJ9M9K7QgSzOlVO6lEPR8Z6wbWsAzrJRIUQU0q/3",
+	"XmDcRIiPmJGUiWk5ZkfP9ln66TM1kAbm5xQ4u6EIxoAh8ZBIBzmUkJg7A+zMwhpolOGwDsZt9O2euZHT",
+	"PT3F5e5RsRwulhrOtkDgfiEVfs1a9O0Bm7nsFdqIjTHOQkF7UNg2gwizB/UhgoTe5oGtiVS9Dqh9J0p9",
+	"tCt+p1bUNMRbYsVF75535/KPkCuwxglvspd32JwIr5/ao62xIffhiFnY4G/WEWNXcs5vxX1J6Te8uMn0",
+	"LEp6PeqU123NH7rB92to+wDl/mNfTFJdTMdciWwFxKsD1WcziP1Six7MxQKdT2SyJB0ggxl8vynu69LO",
+	"K83uALTXrcdXyAkv5tTo+/lYy+G6R1l3fDSFvDPdiEYt2ybyHOliMbHhDi6F7syF9oVvUtb/4dVz9uOT",
+	"p9/7YgzfsPoiTkgEMzWljKxLmaVsqCciJDIMdSaixrK5hEzvkS5a4mjDsmqrL13a+AXy4Ci9/zJkLSZU",
+	"j1Kyma4gCbQvc+4RqaINfe6CVR0A2rUqf7iS1NWbl6zULNPIxmaY+gKhjX32FrS7lVgA6H0HpOJLAAIw",
+	"XfsWOmX4hMWkllNaL7IhgBR4edTSz9/bDudW4OWiKHTRORtIMMR6CESmSBMmAJzQkRnkF8aoET1t8Qi/",
+	"omVWuesp1IPvYP8h5DxYsta+FkA7vBxVOZaJbESfhvE817PeaVxTUrX71ZaDYt6CCA7TR0Rbn3xaIiq2",
+	"IkBAaZamZ63szT1Fbnu5jGXSPBpPNqaE3zrm2i9n7G5YYo35eKjnfntO8oUQYrr2vnPNsoQOxaXYZPvD",
+	"IhA0tPek/wc83jVbJPT6ucBnnlb2+yem/hJC7iE9NciPDsWG5xVo2+l/7FFz1r3XWXv89h6BwHH57oVR",
+	"sgBtQgy8sE1yaZ+BJxUcX/4henEqO/FKjaSSZmx1Niz5MkRkvHcDy610pI9ZEz3dILy2fvUdd6Vvi/ru",
+	"ci9Lez9dXLx3hRHt3Y/aa7ouSPthUmGRZLuTsxWULa0KdeJrnk5INp4gfKZ9Kfwl0h6dhAmsDuYYodV5",
+	"sHGCD4pu4BId8nkrZtMFVo5c5bRgiO5a8V4VInEq39U82sSFUoVLGh/KDnhVjoUqpQNOGOniSmYZtMSJ",
+	"SxBCW5z4UyitrH/CzU3tA3efag81CxyACOMPXFeq2odO7MefCVUW89onviV5/GHQzGqfenD11nKL2ji+",
+	"FDn+NIplNN5QjnUGH5HOER17XAwSZXlc1mDQx9qAPVgZkTUg8f0t9Z+Hf7bLOjjLy8aX0dlEvC761IXC",
+	"a9sXlaAETuf/EcbDf4Mb1Z9ShHsdjs0ar35gZfdsFg+SC27EZa6BXP3RxrDZtfOOvwBS5MVwLD3Wtjvt",
+	"Yc4lFu2Ecw2YbvDDaA5+N8NHQMHRv1sqdMKbow/DNYo+XFDUI1qvq7hox9XUW0tYvBT4IDwBDmPF80sw",
+	"D/CWx8db6sJOFQ6uzfH+HkbYDPwybLFsM5Nc8OLoMGGCD8eWTV1TZ13FJyKDbl+nKGyuNVZ5SBMyJnoZ",
+	"KPU40kJbrP6wl736PZ7FDqW+YVPvY1pQZforMJtFlnx/pE2gSddtSFRq7N0DLgpZ0qG7jm737aBq9Clq",
+	"IoncRIXpJSospwzIuOO4opQfEvMLPLQ9YZFqDy0f+c40zSqw9J/s9hy6vSVnRMJtGsT/cBbJ4tFE2igx",
+	"TikM4Y+7tKW486bjri0upKrUlml2p1W5Pp/RQLwQbMxVZm961bHXQz7lQ1m2AH/90jr5Ets+uO2d8Dm7",
+	"EswKXdjqp33dsVYmSXE/HT1Q/HW3BK2FrZxbCO086NbUux3ofRZiNSYdnUQSTjvsUyflnZHA2KwhL85i",
+	"G8x5Vdfnu7PG+2c9azjdYe9fWsVqKwkOtIVUeIkghES4s7HORbf7dL2AiqttswupR1c26mHsg5MLs+jc",
+	"w3eW+a25fajQtio9L9HnSsyQ2rXB8343kd3OuEP0uoOa01h/mFfncrMHUfjuS3vbHnvoq7v9qXX902td",
+	"kVxVQ15g+9r7gpqNXungmUIu6qQyJTOlzHM25rdiv0sD9Neg7Vp/QD/jiv6R2BvLm/ZILjPHcLm5weAh",
+	"GGeuT5GwtqVlX2S8lQI29ofdU8YRXUQadBByw3KtrgcK/daYSZXJLIBuYXGbEqHbtswiCBGg1zagyahN",
+	"FuV1bNaSZXv9l70X4k7z8yjyd3tL717Q7fm9rsHinebwrbSJNtVkZTpGndVCWaS/Qu4VcCmO76v77lr9",
+	"q08bncXsXZ4WlepAWf42elj7vnZ3IsM/O2F/s52wG80Q70QGpInf7R1/dua+187cJvaF3ntbaSfm0Me8",
+	"/y32A78LsX4bTcVddOhOS/2zM/mfncn/j+lM3sE7uzTZmuSr37eGyZIsGFmtErhuHdSZVcN8aahw7UYr",
+	"xHop5WhNP1SxBAQUrYZreSsUu+LDm1OwaqdCT3PRUQx3I1Rn1SjuG3dIvitSQuBV7ctVYrbZYjEmbsRQ",
+	"qzaf2+PDpnvDJ1c+phpc/NdRa4bNgy0e84/rS3NyaJ3YC26H+DiVhTDEmvpxfmRSC5z/Xz3gPqgOuR7e",
+	"+D7OvORX3Iq/d++h5WxzzX4BLfNq3wm/of8Mu9FJP+8LqFBs0NAp6p0uzI9Fq6sJK9pkHG6tzRZf4a2b",
+	"cVl2v7v71c8O690+WqRl2y7o/HZjRhv33+9DlFHH/pZKd/dV63HpPLcMe7OZWjnbXv5/4buP17p+WRNm",
+	"eTuVo5XqiB90+XraAQs6EaZ+0jM24WoeEEln/Uvg7gH39IR56ORNdLSATLQU0OADJM8t7MpyoMw3NXzL",
+	"4PxqNO2+NxwjoBu3nWvufp/H/5l79Zk+lC1LNuamb/ZDHwMM6MpbX64nybLJ+E78EcCqjFoZ95xdZURx",
+	"GTUm7SeGPUzI6j6FeioUwAFGtW8QwBnyiSDjjyBui6XVmu4SLrQ9dcQeEXJjXTX83rC5wdRajlW2EscS",
+	"Tq+9ODbGjF50fa1XOovM56tHXu4op+3ATe7cz3N3bxqp8L7rsWtuCDG6AsrE4hwxcooZ6OhTlPATaFFA",
+	"v1/VK7kt7fR8qFt7prNc3Ir8FEOOY51nhhyW4HAEEpeu9fHhbjwywVdgPIKymFX72EJlb/WG5tiS1A9w",
+	"slLiB6VNueh8FJXHttMNFe9OuRI+12VVHlpafyCtp6Ktn31D2cdF1RZ9PsuNJtHM0XNlxXNiPxqOoT4P",
+	"Ys52g0o93SxBqmvlbVfhXKjyrZ59pXYXlueAfZOeRk3gtmaFQazfR+/sjb+Tbda+46YdD2PNLq3byz3d",
+	"IljKYipJs98VdjbRSlCtN1br2pPC4MuP7Z1u+0QraeddsLLbKEiN+N2zAWD/vsOwsw+A9Trb4JQd9hVu",
+	"bW2IoZfZssJV32uXswmXKu54dT8+7YdL1d0kxX/dYEF7fdzLkBKwcEz34OQPVS0OiHeD3sHBe0/u/EXi",
+	"SHZqjXVdoV1j+KB6RknLjctX02cX857XwPlxGBcbZU/WuN4mqYH3m9LQYBKtt/MOVNhvSYvE1AWA1t72",
+	"tUFbsO4lB/dvtC8t6QtB3ZXGsqDTwBPLmYb8PATMJtUkVFpKFRlD9k+ZCWig2aF9mvtCAHIC9psF/qEF",
+	"bJLBvjWlYDPGvfkd+Ny9Lx+sLrCufeJU4ofIZQ3WwrJldNifv2JZvL92puQqM/G1GxcC6ubZSCqe77c2",
+	"EnQmKZl++JfMUFRwWQKOiy4upZpWZc0sTXZC/aWLXrbf2IDZvQRKn1QGaeqN7aCxD+TVBv/Sd7VS7Tdn",
+	"r9/uJDvnv/z17G8v3160TuHCcpNFPdqVu7a6RKhSuVXvc2qOnhAaTl3hsczLThpTfKzB/fLf93qrPptk",
+	"GUaTu5M6019s9cFRebttSBTPN+5VL9uwPEzWS/9RTyOtK96XZCeqs27ZxhrpradfWTrfSLlaSkFnNVTQ",
+	"vpUfd9aAoNtmX/VnwzPDobu28j6UDGA936yGYWe/kXqxlLWuQW3tOScbEkybkIXr39mFPGG/XDxP2EQO",
+	"C00R54Sl/5miC7XB0uPku0UR5JxMjUrCtZl93WvWxXBlyTItsJMw/qJzqveYCp7zq7bKrbVEUCFu9U1H",
+	"c3haH8UrpWHXWmebL8w4L/pSXRUeujcBgWMuCArcuQa3j466ti+tN9XS10a8v05QfUiw45gX1PWVyWMP",
+	"fAA4XOfu3Qu7h2v+7fJ7h1O/Lru/ribtceIL8bEMQLLdwO9t+uO7Kf+9EtQ3bdQTnV/xycbuFFNNrDbW",
+	"olG2XWWFravD4lt3tCpa2D70uOjB4lxKxrYZtw9EXfos2W5jzeiJgDSHGceyrqhk1ZR6ikWL/EaEAkmr",
+	"JULpQ6h2WFJG2nvalMC9Buvq5Z6wZ0a+idX9a8h92raDtQkm4dC76GQj9r0GL2wd9F64niXyb5fpVcVG",
+	"PrRetPTSp9O0NP4WnfNZ4fSBgLDz+PA8Z1dVGTIK2p0+bbkFvZ04QEMt+Qb284TleiYKNuQGQAWpnUqr",
+	"jkzmfj/zfhGSszVnPfjAqAkj8B7LpaBo0vKdeB+uKjOP8vuDf9POSxQTu2/eCG/fjX8PhRoNdZ5P+ZXM",
+	"Zatd7ao+peWHxS3smGKZZldirqnOG1MtC0zvXw/gGL1R3bV10ldmXVUyL6lSSRcspTKFDthSIOTlcCRK",
+	"zIQp2UReF74quTsHbtHlFb18+ZWOGynAahfml9TPoO1+/er0yPswx/oLK6eY9NcsVnRE8OvYSG6060l1",
+	"GzphlZK/V2J15AjetnSS9yFnwsl9o8IGtJxhVchyfm7XRJ08BC9E0cZeITXFzvdvDnM1JG8RJLtluOyX",
+	"Dz/vu7sAWhW+0Y8/LsvpzufPoOmNWlAFwutRqLArUc6EUGS8gUY31BAPwpzFE7jiQkxR/xsJkV3x4Y17",
+	"flbIUtgN5Qp/8J0BNJME6v9LM1BYgG+Y0RgLwfQNqsFiheDDsTD+50x85MMyn0MKGFbThsELMdQF5NzN",
+	"XFk9TtKhZ8hioHy2JeJqZHqmXL39SOauFYBL3B6ogbqwjDrTQ1DuXWBiqFVZ8GF5SmEKYON2GFkahsVz",
+	"IH2vhRIFh5YChZ4wWe6z15lQpRxJKxpNNRwzbhicJVTasqLKhRkol6ckjLxWMI899pe/vNLF5C9/IYma",
+	"4M92T6AnkyWA1Ch+Iy6tAE4T9svFq70f9pnlUBizc94s++gvF88RvCT2aSEY/H+m++ydEvDWgWIEbj2F",
+	"rpyg0gY77gdrx1HiTSbsTS0cdMzjY/gOuwf4TGU7DamuQS8+ZVe6HMNHRpSlVNdmd98OeMbArHD5klaU",
+	"Y9epMTcsq6Y5IO+6BgEJKwsuc0uTxKykAnRQ3ADLu6bcXk9mqqLQ17wUxoo7+2aYhx0yE2IKHbu5Ys+e",
+	"2O+eHB6ydAH/Nz2FVCM3tZnI8z18AlSvWaHVNfz6+LitmQBuOdC4HdX1FLBHh30J0n32C0rh0MJCZYwk",
+	"M/u9AlgsXvCJKF1TLSAiepXZZ69RnuJ3cF+YRgZRPntC++vXxWSGnGPKy7Ej7ieHT7CbtWE3UtlbYGkP",
+	"m+M76nu8C++HHbcP015DhpORtyJBpJvMo0szVFlVFgEup397ecEObo8OAIjVLv4tAlwwaexEfZNre0VH",
+	"9vJQ11lpGOH8wvvtadQ4jh3Gd6W9mrNf/uXVq1cv/LPEAeBZWt0rhIP263uy669M3GXE4AlyhyedDnUm",
+	"0n2GeGXU692hFtTB4JOoqP47WJ49UeelnVjDw/7m72d7/8n3/jjc+3H/cu+3T0fJ0fEPn1OaJfTzdlN8",
+	"unsCjBFiL0Qudl5zE0pPTllq5Vca71ilcmFM1GPD4Q/ZFfnDNuGsv8e9iBq74UOob/jHfth1G3B8eEQN",
+	"yH/WQ7gAdG9o8yIAHeL6H+14oSuLsZyQioy9HXF8eGh3DWQQASwQHkqCv8RUQPezJ4c/0jzPhkNh/DSP",
+	"Dy01wV+wgwyFJMlYy2LsTMFHCIj+lRFFyhDaHG2r+N+QH52esvTjnsdD34Mfp3aylqXjVltN3q6FWbUH",
+	"tWNubiBHZp9ZiwB2Nwdk0ao0MsMqBJjVd4Z5pyfzeaUig/4GIwcDpXRph4S9RBCoXA6FMiKoeTtnUytQ",
+	"2c/4BTveP9xJdqoiJ93AnBwczGazfQ6P7evi+oDeYQ5+fv385dvzl3v2NyH4ElSGqPz6ZOdw/wgf01Oh",
+	"+FTunOw83j/cf0yd3UHdORgLnpfjP+zf16It91kxnksO/CU9sObZHykk7B49AbVHZICijweHMhHNTL/F",
+	"r7OdE/vun2AkLOCearscO9rx4WEDxZFPUbhIrQ7+QYYmKp2rVFIaAXSrJo6Na0CRiRGnIra2V/m5HfhG",
+	"MZGeuHPy998iz+TOa0P9R7QlbrtRt+K/s0ewYbuQGnhtwL/gu04uUOjOyY7SCl0SuL2dR4E6ZqkrYFIL",
+	"GdRrH8jP8lYoYcw//5FscBQTURZyaDoP430BPg1RGfSJi48OmgEO4wd7FppBdIaUNzi9oba8CPRQx4I7",
+	"D+0UvCmglA2Ua5Rq+SZH8a0Q6diqCHpGzTsXDvkNrWPlGdtVHExzLhun2zS1PrdXd8Eo93+cHwTPSEq6",
+	"dax7ksT99h3hdtyt/vfmOdkd/2rAx7G1u+PGad/0yCDa2rbHRhc3YADc4QDmfJLf6wH8T/vCtQ7ATWEt",
+	"8v4CO/0/z978vMFOF4Jn8yWy3Oo6sdxILD+a8gI4i2G4Kx7QGOwErW+MVZBBrbPWPZZ2VMoEofP08DFL",
+	"475DoAoOVPpBlMV878yapmktV8ClOlob0JR6OqW/a0LNKlkzPu8Wau0cz+6o/KJybcjV/RPKc668n0MO",
+	"BTrWySI2m0i426MDUJwPyGNvDj6FaNrng7j2uZWaLpyNQAYHN8GWXP7KNIFkBHQzBaX60U+v946ftVx5",
+	"K+2outicmTOohoQsf7LAOxOBwyNYJ2t2Picrn6SRXIe/lc//FWtWezwJF6HPgy/kaGQgc3l7BCxNqYt5",
+	"GwWfgSPWeWbH+OC9EHRwr/79t8/tcp6GQ5Bfj4IckTc90EXfWCv7eV3yoPxuyBenyxGCUQeffK8emX1e",
+	"oZ8TeLVBZrUPjpx0sbdT2irZXgSAmK2dfCj+bNflQueM7Z84ZzEkDp1wFAXsOGQokF77jN3C+xzyQQQk",
+	"BpGSzUcC0LYWcjkXZZmTX92BmEUg1wVBTGvjUWitRCQvZMLGegb0pnOCppaGyUxMptqSyAlLTTV0/UUf",
+	"eT/8QI0B1xp95hC6BgRMrQjSFeUzpEfsJix1PtNHCG/BlC6ReQ9FUXKpovcIlRmGz9tfukAmDD5QfmFX",
+	"Am2gtAHMlna8ap+dkUsXLlRS3xmIzeJ0XVF92M9koMCJ/CNLQzuu9DSiulD7gY61cBDwq/YWXWmb4hHR",
+	"S+0Sg3z+q87m93Z/z8JIru7/cz0CVhaV+PwVcBDf+hPD/ltlJ+d8jn7lKwEgIoD6sBFzIdiFzys5BNLD",
+	"lrjDc57nImNyAt31SpHPY1wUjNgFeECKnsEVP0H3Arj6KYyKKqHHsjdTcnTLEpFSB+rRi5/3jncx5gSA",
+	"z3wIvozhWAzJaCi5uUH/eVw8pRtYTN5f6iNxcPUSdPTDmwaqDinN5Kiei5ygfWBcco1904TfiFo9UgTa",
+	"Ad3GDZQ2UUuoGJV9WGhjBorksst681zFKqKQdZvRvJFlDFTMMxJwxQy1ysBp0+AOgTMkTagRy1qwDh5+",
+	"0mxRaH+gmMvQHyioVoIna00A2zkOjrptboOjfCFOQ6O3aqlu00/jG0FNtBZvBbUR2SoPem4pjULGTtpZ",
+	"XY9viQNRatKWONBfA7txqwBkjRMAI7Wbm1LeVpqgIQg0fbp4A9HQwwtKugqC8Hhs1RQ5ENxLCGTLsvOO",
+	"MeRVVoy7GzxQbVe4JvUR86DVZ0DbuOWL1ICJ/VNk7/xNQh16BOgClLWlq6LEbEsX5WIc6aHGUR2lc6Qo",
+	"jSHfGhK6Hh8eJqwOurnroISIexmtlUuEICRsBp2COLPTGah4y4bwEIMFCjIFAACnboieMJEbsXAtEsYR",
+	"3CgA5sFzVtcv+Q1WCUXau5FqKNxdYmetpgvaCbQlgJGnC3HSeZ/br6QSs61fyAjI+IGvo8MRXnEbk7iH",
+	"kYmJbPu3E6boo+akUEeEt6VrChCvW7qoZ2wqCqMVM3xu6hZCAIZrmqW1PgqOfp1JbH8QQ47bp4XaBSMV",
+	"KjIGyspJAhhPmSxPnOxzoOP4Ezxpzuyex8Brc0ZZdAKR7AKGD9rxGH1MWC7VjTWBdTlmMz43KE+PjkHR",
+	"Rcnr0gmt9W5/iM0PIzlNejS4dKF/QiPDw74q9Fuwajkme2A7LWkGaqnRzC40o0UD0yGOELpxp0lQkGvR",
+	"hEepywVPd5OBWtSifT2jV76D3q0Lh/+U9NGqiQK3zntqUMZ/KgPkDbPWkMuzC60F1nUMEpcZyVzsEQ0f",
+	"fKJC/mUO3F+9xIQ7NXMJQRwd4rkYlXZWGKh4sku+3dZe+u3u3Qiid4vHGwMBtx8wzvZhHLx2ezyiiGLU",
+	"dr+nN38zRy8uPnbzYm5j58G/U3ZukLIJObbwODQ5beZWDnWlSkhd9em6yIYhbxjkCqZmYmJwd+oNzGeL",
+	"REAjdBAA7seWCeBnaVwuOYwHx6+LoegdrKxdZxc9PPgUOpd8Xl9ToPCeUxRcrVlDU4jzOSFcPa/lc1p5",
+	"eCPV9QnDzM5CTDxApfsuoVxI+wQmArvkT8oc3Wepa8maWp0ehJmpZahCeuqNmBOWkP0rTnbXM0WTQxfZ",
+	"HBtFO/8HplpaRoXUALSKdQBTq2TsW4n9xM4C9zNwLzILCL4whm4GwarBN2mNtTYRisAobzzO8jYEKL0d",
+	"SwUfWHx6oOuuXCjcrgcUni8zWYaDiq6XD+L308tbw/YB4b+9P2DUmb/A/q2GgjyxgyeJLEXA4eyI/4Se",
+	"lFhKQvRdCJ5ZZRD12h9399l70pJ9qzp47hGUjlyJHANGruW3cm3fNMtCoYlXcCXaV4iI953xQWgQ9E9b",
+	"nUa4I+c+PN2gtieLe/UCtdAtkwKOEtzQMa+l010lbFtFJDAKRxUdjMIp3xC7R+YXZXcAMzpul4ed+3h/",
+	"t9YjDLbfWg/P+hA60eZns3lWw2ayLmmpXQjiC/LPUzBF+QKoA2CslyJlCtK3QGzZ1QyUS+BPnE/qMUtH",
+	"uriSWQaY0XxYyluBdqVxuuOoECKfJyz1FdNpFJ+GoilfNh1VXZ8MVC74reUU5VhMvGu41dAElxm25GLB",
+	"5gQTOg7qlFWhrJGA36NDxvIPCkgNVNR+wYedfnq9d3S4G5XLAcchJuYYZwICnLwsVzl52g5399k5JgKz",
+	"1KFFpmzGb4QZKIIGJABsgz95vNstmePLdv+SuQaE+cCSud8df0jJjKbIHa78Mskc+9GoK976+nCDR7Q6",
+	"zv4mnXI7tgysHvP9zrTgk4LxBN1Y7dMuNT5xxUcFV5meRIFi7r2MPvDqHejdfvNT8ojTj69yPbwxaHJ4",
+	"V3biMMk/TmUxD8XGtGHsWljFeKDA24n5peTddnVwpQakVWv6Jy2tJOjWW5vQMsLogurRCDyBNMnIeXrC",
+	"jg+f7A8UwfU6t6Rz7drXBnBXKuOqvZeVWrtQ9kCdhRgyAl46Llf3d9nZe67lltHJDdEdCPtIcQlCGByo",
+	"gUKQ/7j7lzunZ4e7qMhhVqh9xDTbRQc8iPreYhbT8eGT4NBzvfn1rSgGilKEyfwRCLlhbshfWY7d6T3e",
+	"xXouTG7CMOFEcEU5yPXqLaPrPKGUQ5FBWR86XQeqluFg1wPaH9R6PDl8sotZD7TNzpOLtBQlAQBkmKMS",
+	"F6989OTQkhqEwqimWQlIvRgoDovfsxTgaM2qtS4yZB+3u9vhxbRbtH0vZtyW7jNx+63FTELsoYXB02Qy",
+	"JFsfB663gYCzURoLoi13APbfqq5Ht5/Y2oMEXZApeS51HxlM7bIj9o4uzfGeYKeyXJrScX4MHXhxSok+",
+	"oaw/5v2IosKnU8ELDogBU37ttMjvd/fZa1/Qb6qJv26enkkn4uwaSixHo30G7lfyYWG6hbQc0UGTwQBt",
+	"t8IuIThHzdo55L1Twp8j5sTXkend7A4H4B9L077pxIk4HsIkmtVh673xMal1ydu237glCbzj7tifmO3o",
+	"Wh71BQcJOA8I5rDPXvLhGLPQwM4OWNwgJlVwQNnLOp8KlpZa55f2F+CFcT6RoaDqwYHCOwoDUioCxD1u",
+	"pMqc6Dmh+TBMRFYQ2IdLTgJPMbQuaFYuigMTxeQ9AN6ww6UBTCd1dz/VV76tM6HCcJrSPvuZWw2OJsAL",
+	"z5OkKjXEVGdOFxNTXZTCAw+YxH01UKi9uH7wBUEnX+Vc3URF7AH4yeF6zY0X6U53Asu2siqPt0bTumU6",
+	"UJh/bYz9AnAlInM1iW3VXejSUOg/hLKWJqwSVD4r+MPZXcoMNovH5+tqP1nkePzO1PzKoJPW3pKwlDpk",
+	"ND92ywJrWuliwnP5B8wX81M45YOh/oXuadicgUo9GdK7yDcAryr4LAW1ESEacInSRM2hZGlEPnIbfcXB",
+	"SciyQk8xJdRJHvAqmRNmhPAeRDcI2O2x2spBsUdhFUbjZCGAEhB23Gtqpc5dLnnSREPgeZ5EFw6heIBH",
+	"J0BjqXecpIkdRZHxYa9pJks0Bgpqp+oO0J3no59eg2fT4WsoEGnGZ8wTgAa6+osbyqV1v04NV7KE44Kt",
+	"9pQEefLRae7ba51iEzyS2NDiI/WYGS4CQa3zXFNJO79n5Ej1+zLl81zzbKAQVgndgbng1mDkkN3LJxqd",
+	"L+FNsGcfS99CDa6z8bcYTuDR+fM94IXnz/eOj3dP2B+i0BCKA93OINlllcNxsIqduObgOVIV+rIgWsew",
+	"bMHzhn32iqBqSu3wiuDwMT3aXlGDOiPpzDiVJ9bQumhYT4gM4/3fkd8HyvOIY5VatybwQhDmFcqS7Wjo",
+	"8PIzGOehfTHR0NQ3uEXn+LWesQ+dBUkMoT0X9EhEl4It2rJG8hqwkdzhAcHpHC6EuefQyuoiy3otnsP2",
+	"o19hLYz9yl5xKg+wLAZ5DkPoM9hKbobko4E+aZaJDcWUDEsQD6l/7UAZULULATBfV2IslSvCjyKB0phK",
+	"EKYX7M4+S6HjpncFPD1M2FPKLRQS4gGuYmHXRdIhO9Kqa4GTlRo+CP3bUlD13VuPDw/9r6OOz6YUPDsN",
+	"XU1BJnAsPUYUJkJF8rHSKzFQVouhyP8+w7ryTA4h+BMhPD3yC0NXDM4nCYORhwZGQ6CeJ8fHVrbA6WHz",
+	"T9LjBuoosezdTR18WGjWY79Se/ukqrAoq4aNhyKUA8PErYo5dj2iVbIc0qFPnI5gpawuMsu9Eko5A7Qt",
+	"R9veaEuInpDmAlpbzN0gIZyB8oXmWV1R32dnZVnIK6+WXs2J04IhaRUuQIeCuSbEeK/m4O8YKCtnHtuX",
+	"W3mTgLV3SP88frrrd9WtvY6DpkfBGjx1aJ6y9BsD6qvTrsBkRPXF/uhSYwuZE2aZY0rSH74y/7fVQlJG",
+	"UhFCCZn2mUAdxuab0GH4z2rlf/Zq5fVrle8lqLfciAyiom5GJkjJhTN8vPKJbTR9YVmlMlE0vP25Ht4k",
+	"/g5d86khGwDvMcQIwSEbJZSm0gHveWVaF/IadCkHFoZZsdOcz3upz6eEMlFHHAvuqSteYnde8HC7HJeh",
+	"VqNcDst039pr8BuwVihpx8kNhyOfUre8GDPfGnd1s2wBDR9MrHJMb9N5dkn/jHsAJpGd5r/BVitWZx1y",
+	"pZUc8hyBFwcqE9NyzI6ehb3vzAkKmT/BmOi33LqxYQVkZG2wFmPj1GlqaKzATajl/JVR7R59lv7y9vyX",
+	"9+/ffbh4+SIF0vve8nW7r1UBBmScQxA1M4QsBHgmpCDQYtsjnqhjR3x4i8lIX0bPrg2+nqbtFawvp2vj",
+	"tIMeB+hWoTx0W/r2gWMi2/Hh/ayv7cXN55R6Th4Hf31A6U3tfy+xazGySll4yzVgPQZ2mjgM3bqqBxlP",
+	"Y2uCG34rMkzgoBON5BMa64Uz5J/UA5w4T4x/gQlcFa0udLdvW75RH2iYL1We44fvuk4/6RmbQG2To9zZ",
+	"fcFDdV+WC34jqPgyVIRs87oUrmvntlIKZOm5fFrv8pl6YsfyEuczTsGH7IPumIpjH42sE3t5vH81QRd3",
+	"lKUYdVFdM0Ex8kROPC42Gea1qnhKUhwoiEWGandwJy/kExG+ctrR8DT1RXQL2UtxHbl3Tw9gmp1x/VrJ",
+	"OeusOO+O/rdGm8sHySrCNrJbDjR/fVlE5yUv4viYvkVA+Z6ZRP3uOpqcyyLB5H7CJxPEa4s8T9z5lryz",
+	"KUE9w1ei1uTWgsuA/B8Q46h7hKqpy+UFX4hW4jQw3ggWg+JYupiAnVD5mjlZYJjEjQHXzpQyzxHKDktW",
+	"7YAh1j0X5UmtuseAXYRhI8eccqmEc0aBzK7y/G4BajL9F6zCRrYDPAUeHHgZdD3aOdkBcHLXtcK+MG7M",
+	"gadKRHp0mOxM+Ec5qSY7J0/tP6TCfxwttgW5V8fCA/gLYHtWB7qRkh/KWYCjfTFfwdLb75x8e0GMdldL",
+	"5Rn4x+1la2ZztJL0y/DOradcbJOq/DpWU1bYxocosgLqsnwsiAir0F9TY3FHYtHZPrhHivCMyKVNhoib",
+	"7CKyEbBtTK5EvFBdiOzE14RgAhd6FGSefWcaSpbKDPqRj3ZRkYHHULT4qGcaqoVBjNGkJEX/AIiIEtRb",
+	"ax9OGR8oF0oPNWlLfReLpVbBfcHOaJpwlFaHiyLNVvyXciKSgQpADiHm7tuNUZ75PvvVZRC0TJDoxWq8",
+	"pMPqmnuHzMVhVRSAGRcJzWaMmLaoIZ6pwMwyBgga77enHIDcRV9l5DmDaNRAOR9mwlIKUs+nIo0LDUCe",
+	"iynYBQgZ1XAxppQz4byKSXPbvDfQgSwMlBXVvmPaD61OJRjKM4Mtabz+/dRR6oFN4LC8DjXYbyKhdQUA",
+	"vqt5OAHamVPvZ3ZdfTDv8ujh5mtNND9nK6fGgmfA4D7tuA4ZXYPQowf+ORpj2/q+vaO1HIy1mHkvtR8M",
+	"6PsT9Rfwum9ayvtGnMuDTXahDyXb0cvRoTg+SOlYJ/BREOEE6+kk0WmcMGdFwrLKq05vwwKHJyC/VSwe",
+	"YgQL3J31Ze7QRHU7fD1qLrtlPwZ2gm3nhnZ/vg7GvWyWUJNTFd8Kuy6RajZ1yyyaYAeffIZenF65AeqB",
+	"F4/La0E/9NGvseyGdMjvDKZxQCc2qyBC9yTXshDyI6wK7hiBNFSW6QE1B0osNpOilGLsOVWOa5owud0I",
+	"fSXsS4S90nKthcoeTGP7IrWP/RW2B0UmgHzee9VjSm5uNtJYEmfXLPTzOgWXeDaRigqHjBCGQUrbGbOs",
+	"UV4rlvrHXSr2k8MnAxV9vGDUHXdmBl3AIlY4+QDzD5br7WE/WJfHL55kzfHXpyt56wRqoQLKOYSJgdEM",
+	"RiF4PnXZNSf3htp8mj3ne2h/X5eayM1NDzXR7tmDqIlEUO5a4b9XqYStal1c1t/sQZxGjzaTVlCJqzXJ",
+	"i28b1AqktA0pQkbQrRuoqFoS2/UpcPJzf/u8BvmErbhxscqIQcN2rwBB7kQ6Izc3m+mMOIyliG0pjdzc",
+	"fBk/ACyqS4kERHAKzH5ZJXLJLEGJ5ObmK1ci8XitFolktMZFjgXjwScg4x64PdgD2sHnJL6kIYl0PZPE",
+	"0XJQyhbwea51ALl4/3zvh4SdvWj1D+Bk/C35yvBy1t/2ZUg5cAgdMDkQcl8fI6d94x7upj8MNM4mx7Ce",
+	"KWTX+RCIOGuJzoH6FaAJuMdvcEpThEM501XuTKUIQ+FK5HpGGn1LJgfcyqdL8GC2LLe+iDW0ipgf0gb6",
+	"IBRUNOFMrkTiztaq0pVy/7g/zn/gmbQ5+ISN8Jfinr7S0L0NMNN4aPYBqCWGWBcmYi+0+vARo6Le90Ba",
+	"uaAsR3ux9z1IhB8QL3WgUj+7WH2bCK4MKYCkLMy4YXw4FJCS5RIuPNwbdF2HDA5Cn+loB3jmRtvZKjYF",
+	"4Dd1URzBOz1YogEOR40Y4PyZjAPBGGTdEl/tUVnijuQ5zC3OTligZIhQwol3ku95CVY+FOPmXE4ogS9h",
+	"et3oxVk02jcdwwgLWW2iRlv8UPGMaEhKYa1zvvjUtyb7O0MaEIaQUVGdK04/AlFuxfrRoSs242oOOAlQ",
+	"xseLa1F4U/XoMaG8Gwh7X8LXmH6JSWQQKB+oKe6jVQnSAzt46kBRbsS0xDGt5mj/2GfpcySQvQsIh0tD",
+	"NeSZ5AD34GGU4Mc+9S5swimGUHSFkfqwSsPSmOL0sBTlnikLwScpwSlhfng8GOEZTTB/g6tY44F0C1rd",
+	"QMHy0Ko6qK0ByhpTKyMJ4AC7ZgNpNkAFsdgQMBt8GbpdiL00hc6tblTwoV2l20KlIb3whKUHacLSwcD+",
+	"dz+lqr/9/TRG5t1nFzNdo84Jn2MFkLdp7Txhxr8AphV3GSslYVxYAzgNr7iUmUmTBtVTC1zAEpYlgUFB",
+	"JWNKfwMKBpnSriHud2aghrke3rBHvjF4wo6fsLGuCuP7jOx6CgA8LKvojBi078tcpSW45s9eYKLIGQr7",
+	"WpEqOzo8pBlCNrE5QWQRykH2pwrJGpcTruZpjXzPfO18GZA5fBTvOq5YpUqxs4U2WO3abLf7JfC8VX5V",
+	"IOWp0NMci4EJtQiqYN28unyZ8L+mJpssaSj92zLN+i8Hf6kz9ZEuJrzcOdm5koraRi02qF6lRh9tQY4s",
+	"864Ewv76A3UAxgiEh8Y43t5NZM9qjeXgU40PLPXIAKlHj5Mmk0LfssBlQl8eaiWCAHe+cQG4FlQ+D9cb",
+	"3BHRiyOnxECF5j/U35Nw6U4XawT6X0dcYu06fn3oyKgzWkLYTO/oTJLHjgGc6rJmwpopgA/jnNCyiATo",
+	"Pnur2VWhZ0YUzIz1DHoLQAJgORaTkxhKERhvpmcq1zxLqGpkoIySo5EITWANV9mV/uh0XSiZX0IErIsG",
+	"uuypJed6eC/sbXFPHUOOWMtzPhyLveco91fxl/rDn5Mdp3+8kMZhk658R8tPojedE/ntvde5HM77vq35",
+	"s8/Jzn/sxdrR3rupz8Ze9sKOX22Zob4gaiSe+pAqfA8z009hmYUZwSluFFOWvr8h1KnpAoA0lGi3MF+E",
+	"0foEfyPnuwOyhGG6tBP4snfY18GDnpcYWPrGIrBu+qtN3LCND2XhRgfXZuBuq8W5t287iH2ac7UqLlSI",
+	"WxmwrabNNgsh3GNNXvtChnXHOYD0ARY81kNmiX8XOyTk1fAeiBXtuhYk9j311Pq76h/v7VK/Os3D9aOI",
+	"nXE5V5urG+nLC36dxr3d3BDfGXYrCth9YFbPgq3nzGY6PxdXbxxCaxSKtnU9snw9equVeIOBgG2yBJhd",
+	"hxJhV9dQIuzerRKs8Ay88nEb9ZyDC9rtOeFpvR7t2QXvwYpTzGi409AP4DSmYo+NqHNzJ1zVln/igEpq",
+	"jSWOEP30wpd5Wq5DyQcmHADwJkf3R6ckmyl251FiAiKJEh/LgXI/CN0Zolskybccc67vd08jWEh6K6KQ",
+	"47uVVQEYwqT7um4aJk2gZzFhliEMJBAN0UsAV8QJ4B0H7Hm7Zg096Sh47GYeRSP9z+MjTQYKgE8dsHro",
+	"tk59GOHyB/DKJ0fHAYQdCZIZLqGFjt2AH7HBGZT26GI65kpkl7RFl4UYmXSgMJMndin5PcSKqwkvbgTh",
+	"gKF2AzA/2E0LG3vPrcAhNAvY7Kg7fRPEqFYbheuh8fzColQgxadmrEs6zpoHal2JY49lQ8YYM8X7j7/a",
+	"SZ3z2wfPGlrFh2vh15BCpAvUJb5SXnnuHMHr88gl+tiBI9KltfcOW9jTbb3DRgypjPB+kOZ2Cl4h0hGk",
+	"YelgZ1AdHj4ewu2QGfxDnOBnTlnDDwc7aVNvCIGD5YrDkowDawNZ4nju1vzVqhJuhue0351wEPT9NlUL",
+	"z6u+XfWiaUdE18d/9LChvhRiFTUdw4GvoSPNh5qgL3GOIrwUH0uX3+OigcdPnyGem/3hIfuv//W/WcrV",
+	"cKyLy1GhJynD+zVQ7tNSQ4wE7tBi3CUISWiWE+s/kFIsPpas1NfCSnEPcQlw7JjePtJVccKeHB8PVOok",
+	"MgBBXIqPQyEylxOEhRkfOyKN8MgRdnknhB5iGmnoP+I0jFDfNVArJS/0uEbNJjAzpUkwlCDUl7GVgCpI",
+	"InOgUPOKysAwOljIUkTY7oAo6JUamiGcJUTErO4hssS1i7bSaKiVqSYiw773QeUbqABoyNUc81UwUZjC",
+	"e8t0ELuOx3fTOJDdR5x0Swlc9PYvk3vchwWfZdmK3OMaA63rHQtpyXfgofcZduu98CWr23gxyVcXtjvL",
+	"MsbdfV1bcPRRvQ7kZKqLDaDOVkqZX6aYL3LIsoKPHFP3kERMZoZQkprNEKIaOGh1gcreSUBCS1jK80Lw",
+	"bH45LYQBaE9g+VTBAMkZaSH+AZIr9b3XoE/CKfDsESHhw9xcdgB2UXMGJogBRKfAp0AHyTk8Qzmy0JiL",
+	"BJliUt3yXGZOKIQZuE4+iI0Nug0vMUTmLACe4e+849AJOpxHkEZOzqwQR+y+pJEbrxY564GjtkQXRppr",
+	"aMNbZOKvkca/DBPHwdfDJwV6C6iXHWxuu70AYNru7pKW5LMqt8OLPjmlbUXKwHM9mfJC7HGV7RlhqZ5q",
+	"Oshhteh3OrU3VhqT+OpbD/yphnmVCQwr91Pjag6UJ8AgJjwf6cLqSzLzxqFbTe3mtPmh20MBd75mIRwQ",
+	"VKWlkbeL4MwNWuKMG2aslojgIW3BN+JHS7ODNqnCtPNxbj6HzEOz8k1r7NS65tUkg6UT9BF6qcpnT3Za",
+	"oOC+tNFN8ZptqD6fHyb5ZFNNZnuhcsekl5bFbM5vegvjJk8ZKLLSOQTAuSvodObrXVlOq52ZDNQdWQ7W",
+	"1TyYdfZFKmz6XNWXYFF/ezfVzhsmDangWEaxTesjlvgHRaU2t0PWvuqtRstZBsilWnlJg3kuHzl0BEIv",
+	"ZAhmYZsUH7Vz9WiJQ4Wzq/7OsGkh7f4GTDzkH2yiMzFQj85e7P24ewJN26j5kEt69C6bCE0vtoJklosU",
+	"jB3qhX450sWlVNOqRBhpPRNZ5AbKjYBh1MDuDsKj2/X+XolKnLIUG6SRqPUlTYbPDfYra4ujN9dGDE/p",
+	"S/rqkr4C9lJHRuqARPoV0rcbQIIOZ8kNqAvsvQrJRwFal1odJ9jCx6kL0rBCV1hOJWYJ5JaeMjOGukJs",
+	"uMhlzkqtqSS+MffAse1mt84aW8/V9BNpQAjA3puS54LaVrmlhVDCWhLi7MXe0W7C+EDVZECHANhn72Aw",
+	"wrY31MuQGh25/Fpwm9pl239ERRunODkgkMtRledgaS+46RDvm2LCdG/i0LILFDfwCKhEL9TFNTCtQn5v",
+	"qK9TCGtOhj+ef2JtE18tCidtWe1MqPJ0mZsyDBzQDx5hETf4WiWi1lLVWDJQsA/M3h1XFo7oo4UAeoaA",
+	"BBQ024m79iDc3OyzN9TwBKLs8LnMqMmM24YmkiYxA6iTsdwAVA16Fg/EPwn/RAcCkMdRq3QuKvVgovlD",
+	"pR5aMIeCx1avIba4Wg+toSakX2diMtWQavqBCHSVzG77yb07TXute5+lzmvpW8/66syvu3ZBqMgL6kRr",
+	"Q+6sW+O5TDvxeYCdcen39UzYqCuR9A2Z9numlrnA8Ac/6jddgBkvpQcOuVv0g4FF+xzPOtTvQ2Z/9aK9",
+	"g08kP7ur11tDhXUzL2Gpe2PbQ6Cl0DidSY/uNHceiGq6a8nx+4eB4/B++C9GJ6vvs921fyfX1tpkZT8T",
+	"d4n8rDu/LpvrHFomo3MPtUTXBN1rkC6zGvSb98/3fqQkxHqeotUTfQoBYJe4DLfWMAYFiRZuR/8UbKsj",
+	"unRCsJjbe8TYbW5Pyv5CeWdfqfPhb5p6POno/t1PthkqC3tOWbhTtLNaAQgMpHtdQXMlZzownmWFMAa0",
+	"8ye7pw5Kh/qFe+CRqD49bpYU2YxEjxQyWMTm96j6d6okMKJ8j3u23e5G9UGej7Uciv+TEXOejzViSy5T",
+	"cDeHx/HAvPcGe37u3vhNK620itX6qtvAh1JXfbf9tlqq7eCf90IKwUKEdMKlSmtcCm+M89UB/obz1yFL",
+	"i5qQgCtNZuLS/iZlSojMxJ1FAlq/90liIjygLy5rUBIzweYsseOVnYzDLENEjLjVRq31bYxkFgA4W9ra",
+	"bg7A6b2MqzA478TUcUoP0q7uy6TN9etf93UAd66Yq9V2ab7fCnznpg0aVsiqetcO59zZotXSpwHEO1Wr",
+	"x8E2TSbq45QQOBGCxDnrhBxuifOJm8pyyRBdilDepMMDthrj8e7pQHFf5wThqQZuvH0MOkFjIhwGpGot",
+	"JSy/RQAhwMkADuOH00UN/QdjBKIQp6zgM3R0C5VhQl65WJ7mC5Bagwj79egGVknR8qqQJujd82ETFPnU",
+	"YIucPQgufVCzB2qbIRbKtya5MalMya6E3d6eATh4r9Is6sDqAOq4vaVehnX0BnF93kN6gXsKgh4pdBjH",
+	"WeFOcQqHsEeY6shSt8bdfUTkkoVYCMsxwFl3BbQYshyohvoZz7UzNobGzT478zn9LYBQkOBGeIhtuBx2",
+	"NzsxYZxYHHIFRQrCA9952Jd0ojOR18sbvAg/Hah1Ws+zjTrP1+NtJ5RVVpfPp6wdLbdFmamH1xy8VHsk",
+	"LQ4hLcTR6jiVirSzKIwWYmWuG9iqYBkGwPFZoH4p8syEIFo36SKWFqTiSSxpBEyXKS+C/2cIeTfSaAV7",
+	"8KvvzYF6DSGwGeFakOxhK7Sx1jcJmWzc3ADaTWFKAEazHHFalQvRZdcgATQqCM8PrcI/UDAchfYAklYO",
+	"xx7dLloXdZdTrBR5bk5pZzrvnIsPU8Zhx42iUDhUhlrWD3w608j2KUU6ibsHSsOeHj5macxGXPpzmomS",
+	"yzwlzonsF4pctb4JCo9vOhjln1oSk5m9HfbKGV/y26ZlWjIp3ztwqe04DezLv4yK+WeM8Z8yxggraKbf",
+	"3FNMsV2RhYh9px8GksIbiT96BlnKUe2rY+YnwMpbG70ncaqHz70JiUiY/DxQj178jOIzgtZwKibwjxhO",
+	"gAr3fZHsq0jU9RdqbfGm/wG78tWWxuL0Okw2ONFtFsNi8sm3WwmL8+9o5of34QsF0vqYfGcL6XkJu6pK",
+	"yDPi0OOdMtKsJnJSu7xkhqWgnkCzWgg9uc61kHVmZS24ncI1HqhwjzdoKhg1Liv0DNqUFZZNK69FS59X",
+	"ZTmL0aAcgwIJ7BtgMyoAe7WajQP18FxMDXmheBlpP3VjyeoosCQoMrWKZonlpMGYGCj/OtBVh6D0nNVj",
+	"KcT7rH4+qYZj8sfTprp9iDLUSPcy8g907rGU2r2np960HCgoMotMXggYOvRCa/9aHfbp7mL6nCEAzRot",
+	"rKOkh9yt9VX0BmrhjJuBcuW7hB4COqI7Vle/u2YS3Aq9Pjq2JhW0K/asW69vVyCB02ZbUiDx5X+qkX+q",
+	"kVtSIykdc0GN7CHk1lciD7Dl+Jd2iYLIER/LkKjtr7xgOTclpM3OE3YlxhIKfAkMPpdKJC7VnfsaVoeb",
+	"Yfk07mfie7Ar7VO7ARm97rskvD2e56KA7JAE0YM9HwY/4ERnXjyAx8jJYMMKrSckzk9RVJEzoZk3r2eK",
+	"Wc352a4TjossvmQ8n/G5YdIkVNkc9ZLK5Y0g3RocEicLVx0tbfB0hqgRTPv9u/ML9l//7/+HZJA2pI1r",
+	"4iPN4is9Gx+oSHdflgDepma4rk4NqyKpC2MUo0mt/UlUqX0nv9ii7ICrcKGdHbE16XGWZTJwlIcTHJ0W",
+	"CKAiQOE77wUMgcp4LbWBGgfgrcRGuJxojk2EsFfLnfFA+QJMAg3B09gQd6FDXC0wmIKaPEDtZqiOIZho",
+	"jL1CJb7gRS5FEV20R743W9hooarJzsnf7dt+Sxb7cj4EtgNwTLL1hcocv/yd6He7ggMcCQ8oN1oxD4Gh",
+	"QmyAIkLIDR37J1GKbNdFynTNiHD8ZjGgQ0SufA0UAw15H1R1+zryZ4AHlbCtqRcTmAGYBzDR6hpAyY3I",
+	"b60pRpo/YSNeSUWNd3xthywMyAVXRwIbTXcG+XGxEMFrjRvcM3ssBMxk69zxHRDW18IaXzvFws6qk/t9",
+	"nc6T9xRywgnLUBaHd3fbHMIIle0pPfvSyuUbgBaFkkF349JgKBP/HBOmaORrqrwG6mq2KI5TM95NhAJB",
+	"4eM8p+vKiwDhBgInZlhWJ4TY+gnFqS07NzUfrWMr7B8a+MTVvKn5uqqRLsfEowCR5kFhdhMf5wRVMNJo",
+	"HRYaZGhZJvTDrpXshhldFUNoUW/183gjIQFqpHOsXj0FqZ8LbgSbVqXBiK3LzJXYQHXoMF6hx7kCRdu1",
+	"Mo4EMgRI4ZaBYj9EZoyAOVDGB785Rd13Jin1UVmhSD9mY8B3lqU9TFdxy6tSXxaVsqsdsVLrfZZKVYqi",
+	"qKZlyizVGsbzcqyr6zEFB6FSL8G1Tnhx4/i8/Sr8+NJH9tKmetypBj9KnQqcnrL0qjLzlM1cU0s38i4w",
+	"aZVdKj2Lqw0tMYBsA8Kk5DBYORLjrHWTvTtHwouXyz8iWxeJxYddfnXq22nICAI9cWRu5YnIZEkrXZgt",
+	"FmZdSfQAhSYAYVZA6h2K/kBFw3hZ1ke6nXaYK4gRjJCB7rK0Jzir7K2ebS0LDt7+AV/98GlwqrRr64hT",
+	"ROcF9dxAUDL0WaDLi1oTmgFW09pyyitU+TlG65m1niVWSmu1fWX4k+PrS6GHLkiUzL2bIx1yNRR5DjTt",
+	"M5cyDW5P4LSWdSY+BwxTmciswj6euOOoMj51XaTZr5BqQFsxUBR8JydvCM47fTHxnmkEdDwNUEfwG557",
+	"lJDmnWtXFe04oFO9tI/vfAnN7UOEh/3t6Gw4a+Z45VcY5Fr9MJz5clScDxiwQffSbKxz9P8lIVMwyuND",
+	"9WrlBXGa2vy7totidaO2m7KQ8NhMc/Svpawwr1wFn189nZG5bEZIzllIZ4QWNS0WqnT9AkPzPxTlIMlx",
+	"aCsPReajL3gX3XMA1+PK/gGGNZiX8fM1sZzUhrzGR9uuuQe0dYV15ZirOL/QIZs0omodisVdLNYogrSc",
+	"D9lVNrjQloxWGOCLIAp18r8YRuibYX8eQwh8W5CLuwkjdCLcqicbdqgqxK2+IUhk6u2GfhqIuCPopydp",
+	"0oMQgRSTOQ87ip4ucE7fdMkTrGF1wRNu/0OVO5VuY30zteFQmM60K55NJPSiWxKRik91tZJ7ikLD6mnn",
+	"P53tHT995jHCPUmwM5ZaEg1ZHPZvGGigrkSu1bVxKBW+Xsjn8wM2VEp7GRKa0fWptIJYPQblFb2VRS/l",
+	"eb7PUugT7FKcB6qe4wzw2pW6UXqm4gmQ8hdKmJYzXsxyBzLZEteFd68Tf79HnGlM4cfVLSnBgf1PoD+l",
+	"Av/Ft1KMU9K5rXWRaiz34BP8f5VB9IqaLzOtYjYamvKEe4OKALx0GSAKcu1AeKvamH1ALr91WAg7yqY7",
+	"u7ZWbwepgYVUBRxJVaw8kdeh8AiD4a7iEvEVPlKukzsP+8Zlx4HDXFSF+hrb2ZY4r74VZ8itNziPqlDL",
+	"raGXaAz4ZAfK7kMHYOi65RLbugD7ZvAkfUlePzR3jqhxgjWuMnjtQGHHrgCD53wMpZyIjvNtU7FV5o93",
+	"C1y+KtQX0aphTV11/fZUHrCu/yVAWG1IrMQCHIjxsmZJ9EziawklJagadlXJvIRe+fgtblMNpQ9+xKf8",
+	"SuaylMKwR+/e7x092d1nb6E2W2li78DTj452WzGD/j0CW97S0XpQmQ44dQDls0rdvRxr7STr7//v8XHO",
+	"TSkmXYdpVTt/lF4Hu0ckhl/DO79pw8SvY7VxErbxoQyUWbzJ92KkpFbzd32VSh3UeNeMqVLy90okUYgM",
+	"vCxBjY+hK62q1Y79iOq839wtMXv//i+j1oflLdHp/c59K7r8LDq09fT55UPRu9qxjIpbCVarNZz3oz7b",
+	"yOQWsfoD+0FRQn4D/0Oa8OIPf4HAI91mJ4Zk0cS/iV6F+DeLbzpzSq6Vabz0nZwpNG816HglTvq29x2I",
+	"8d4iZJNQye+BC2ttENpe954cxSMhMgija7UAKRe9xsNrt6zQpbNhmuhEAyImj6o/7TZPS8wHd9Oi2rXF",
+	"172SucCYET0Tn1fUxr7ltDH7z5W98JD7WWqMUnHqHUv9Z6/mbCr0NBfREOgE7Hi5C3ljuSv1G/PLc1UX",
+	"4WVRY/H2A43KYeISpOgVzmhqecGHCjF4vCkVgICibhNiWJVdJOVHD42Q2EjmIQ0MEs5yq9rr6KVjaUpd",
+	"zK0h+P8HAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
