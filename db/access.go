@@ -80,13 +80,23 @@ func (s accessStore) Tokens(ctx context.Context, after *domain.Position, limit i
 
 // TokenByHash implements access.Store.
 func (s accessStore) TokenByHash(ctx context.Context, hash string) (t access.Token, now time.Time, err error) {
+	return s.token(ctx, "hash = ?", hash)
+}
+
+// Token implements access.Store.
+func (s accessStore) Token(ctx context.Context, id string) (t access.Token, now time.Time, err error) {
+	return s.token(ctx, "id = ?", id)
+}
+
+// token reads the token that where selects, and the database's clock.
+func (s accessStore) token(ctx context.Context, where string, arg any) (t access.Token, now time.Time, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		var row struct {
 			tokenRow `bun:",extend"`
 			Now      time.Time
 		}
 		err := q.NewSelect().Model(&row).ColumnExpr("tok.*").ColumnExpr("? AS now", s.dialect.now()).
-			Where("hash = ?", hash).Scan(ctx)
+			Where(where, arg).Scan(ctx)
 		t, now = row.Token, row.Now.UTC()
 		return orMissing(err, access.ErrTokenNotFound, "read token")
 	})

@@ -91,8 +91,9 @@ func (t promptTx) first(ctx context.Context, where string, args ...any) (*prompt
 // UpdateDelivery implements prompt.Tx.
 func (t promptTx) UpdateDelivery(ctx context.Context, d prompt.Delivery, from prompt.State) error {
 	res, err := t.NewUpdate().Model(&deliveryRow{Delivery: d}).
-		Column("state", "message_id", "turn_id", "token_hash", "lease_expires_at", "outcome", "detail", "pending_at",
-			"reserved_at", "attempted_at", "acknowledged_at", "outcome_unknown_at", "cancelled_at", "discarded_at", "updated_at").
+		Column("state", "message_id", "turn_id", "combined_into", "requeued_as", "token_hash", "lease_expires_at", "outcome",
+			"detail", "pending_at", "reserved_at", "attempted_at", "acknowledged_at", "outcome_unknown_at", "combined_at",
+			"requeued_at", "cancelled_at", "discarded_at", "updated_at").
 		WherePK().Where("state = ?", from).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("update delivery: %w", err)
@@ -125,6 +126,29 @@ func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnStat
 		return fmt.Errorf("end turn: %w", err)
 	}
 	return nil
+}
+
+// RequestInterrupt implements prompt.Turns.
+func (t promptTx) RequestInterrupt(ctx context.Context, sessionID string) (bool, error) {
+	res, err := t.NewUpdate().Table("task_session_turns").Set("interrupt_requested = ?", true).
+		Where("session_id = ?", sessionID).Where("state = ?", session.TurnRunning).
+		Where("interrupt_requested = ?", false).Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("request interrupt: %w", err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("request interrupt: %w", err)
+	}
+	return n > 0, nil
+}
+
+// Sources implements prompt.Sources.
+func (t promptTx) Sources(ctx context.Context, combinationID string) ([]prompt.Delivery, error) {
+	rows, err := all[deliveryRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("combined_into = ?", combinationID).Order("position")
+	})
+	return each(rows, deliveryRow.delivery), err
 }
 
 // Owed implements prompt.Abandoner.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun/schema"
+
+	"gatehouse/domain/event"
 )
 
 // dialect is everything that differs between the two databases.
@@ -40,6 +42,9 @@ type dialect interface {
 
 	// sync puts on disk what was committed through p.
 	sync(ctx context.Context, p *pool) error
+
+	// exchange starts to carry notices between the processes of the database.
+	exchange(s *Store, hub *event.Hub) *Exchange
 
 	// walBytes is the size of the write-ahead log, false where the database
 	// is not ours to measure.

@@ -3,9 +3,12 @@ package db
 import (
 	"context"
 	"io/fs"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun/schema"
+
+	"gatehouse/domain/event"
 )
 
 // What the tests outside of this package need of it.
@@ -69,3 +72,25 @@ func Affecting(n int64, st Stmt) Stmt {
 	st.affects = n
 	return st
 }
+
+// What a notification says, and how it is heard.
+const MaxPayload = maxPayload
+
+func Payloads(sender string, tasks map[string]int64) []string { return payloads(sender, tasks) }
+
+// HearAs lets the exchange of a process called sender hear a notification.
+func HearAs(sender string, hub *event.Hub, payload string) {
+	(&postgresExchange{hub: hub, sender: sender}).hear(payload)
+}
+
+// TakeAfter is what an exchange tells after n tasks have changed.
+func TakeAfter(sender string, n int) []string {
+	e := &postgresExchange{sender: sender, kick: make(chan struct{}, 1), untold: map[string]int64{}}
+	for i := range n {
+		e.note(event.Notice{TaskID: strconv.Itoa(i), Seq: 1})
+	}
+	return e.take()
+}
+
+// MaxUntold is how many tasks an exchange tells by name.
+const MaxUntold = maxUntold

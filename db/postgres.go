@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun"
@@ -23,7 +24,8 @@ import (
 
 // postgres is the dialect of PostgreSQL.
 type postgres struct {
-	slots chan struct{} // one for every lease that may be held at once
+	config *pgx.ConnConfig // of connections outside of the pool
+	slots  chan struct{}   // one for every lease that may be held at once
 }
 
 func (postgres) name() string { return "postgres" }

@@ -34,7 +34,7 @@ func openPostgres(ctx context.Context, opts Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour) // a server that moved is found again
 	p := &pool{DB: bun.NewDB(db, pgdialect.New())}
-	s := &Store{dialect: postgres{make(chan struct{}, size-1)}, writer: p, reader: p, migrations: migrationFiles(postgres{})}
+	s := &Store{dialect: postgres{config, make(chan struct{}, size-1)}, writer: p, reader: p, migrations: migrationFiles(postgres{})}
 	if err := checkServer(ctx, p); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -30,6 +30,33 @@ func TestPromptsOfTwoProcesses(t *testing.T) {
 	})
 }
 
+// DL-3: on both databases, also where something fails.
+func TestRecoveryFaults(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
+		var store *db.Store
+		storetest.RecoveryFaults(t,
+			func(tb testing.TB) storetest.Store { store = open(tb); return store },
+			func(tb testing.TB, _ storetest.Store, f func(string) error) {
+				dbtest.Probe(tb, store, func(when dbtest.When, sql string) error {
+					if when == dbtest.After {
+						return nil
+					}
+					return f(sql)
+				})
+			})
+	})
+}
+
+// DL-3: two processes on one database.
+func TestRecoveryOfTwoProcesses(t *testing.T) {
+	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
+		storetest.RecoveryOfTwo(t, func(tb testing.TB) (a, b storetest.Store) {
+			url := newURL(tb)
+			return dbtest.Open(tb, db.Options{URL: url}), dbtest.Open(tb, db.Options{URL: url})
+		})
+	})
+}
+
 // AD-10: the same for attachments.
 func TestAttachmentsOfTwoProcesses(t *testing.T) {
 	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {

@@ -46,7 +46,7 @@ func (t promptTx) Unfinished(ctx context.Context, sessionID string) ([]prompt.De
 
 // InsertDelivery implements prompt.Entries.
 func (t promptTx) InsertDelivery(ctx context.Context, d prompt.Delivery) error {
-	if err := t.batch(ctx, t.insertDelivery(d)); err != nil {
+	if _, err := t.NewInsert().Model(&deliveryRow{Delivery: d}).Exec(ctx); err != nil {
 		return fmt.Errorf("insert delivery: %w", err)
 	}
 	return nil

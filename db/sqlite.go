@@ -18,6 +18,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"gatehouse/domain"
+	"gatehouse/domain/event"
 )
 
 // sqlite is the dialect of SQLite.
@@ -101,6 +102,9 @@ func (*sqlite) hasTable(ctx context.Context, p *pool, table string) (exists bool
 func (d *sqlite) migrator(p *pool, files fs.FS) (*goose.Provider, error) {
 	return newMigrator(goose.DialectSQLite3, p, files, goose.WithLocker(d.migrationLock()))
 }
+
+// exchange has nobody else to tell: one process serves a file (OP-14).
+func (*sqlite) exchange(_ *Store, hub *event.Hub) *Exchange { return &Exchange{hub, func() {}} }
 
 func (d *sqlite) walBytes() (int64, bool) {
 	info, err := os.Stat(d.path + "-wal")

@@ -38,6 +38,7 @@ const (
 	DefaultListItems   = 50        // items of a list page when limit is absent
 	MaxLeaseSeconds    = 300       // lease_seconds of a reservation
 	DefaultLease       = 30        // seconds, when lease_seconds is absent
+	MaxWaitSeconds     = 60        // wait_seconds of a reservation
 	DefaultCapacity    = 100       // deliveries a session may be owed, unless set (AD-5)
 )
 

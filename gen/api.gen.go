@@ -156,6 +156,24 @@ func (e DeliveryOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryResolution.
+const (
+	DeliveryResolutionDelivered DeliveryResolution = "delivered"
+	DeliveryResolutionRequeue   DeliveryResolution = "requeue"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryResolution enum.
+func (e DeliveryResolution) Valid() bool {
+	switch e {
+	case DeliveryResolutionDelivered:
+		return true
+	case DeliveryResolutionRequeue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged   DeliveryState = "acknowledged"
@@ -1067,6 +1085,9 @@ type Delivery struct {
 	// ClientID The caller's id; null when there was none.
 	ClientID nullable.Nullable[string] `json:"client_id"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// Content The canonical prompt, as the agent gets it.
 	Content string `json:"content"`
 
@@ -1093,8 +1114,14 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string] `json:"requeued_as"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string] `json:"requeued_from"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1139,6 +1166,9 @@ type DeliveryList struct {
 
 // DeliveryOutcome What a runner said became of it.
 type DeliveryOutcome string
+
+// DeliveryResolution What a person says of an unknown outcome.
+type DeliveryResolution string
 
 // DeliveryState Where a delivery stands.
 type DeliveryState string
@@ -1880,6 +1910,9 @@ type Receipt struct {
 	ClientID   string                       `json:"client_id"`
 	CombinedAt nullable.Nullable[wire.Time] `json:"combined_at"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// ConsumedCommentRefs The comments this admission consumed (AD-2).
 	ConsumedCommentRefs []CommentRef `json:"consumed_comment_refs"`
 
@@ -1912,13 +1945,19 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
-	RequestedSessionID UUID                         `json:"requested_session_id"`
-	RequeuedAt         nullable.Nullable[wire.Time] `json:"requeued_at"`
-	ReservedAt         nullable.Nullable[wire.Time] `json:"reserved_at"`
+	RequestedSessionID UUID `json:"requested_session_id"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string]    `json:"requeued_as"`
+	RequeuedAt nullable.Nullable[wire.Time] `json:"requeued_at"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string]    `json:"requeued_from"`
+	ReservedAt   nullable.Nullable[wire.Time] `json:"reserved_at"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1948,6 +1987,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1963,6 +2019,15 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
+}
+
+// ResolveRequest defines model for ResolveRequest.
+type ResolveRequest struct {
+	// Resolution What a person says of an unknown outcome.
+	Resolution DeliveryResolution `json:"resolution"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -2020,6 +2085,29 @@ type RoundState string
 
 // Scope A level; each holds the ones before it (API-20).
 type Scope string
+
+// SendNowRequest defines model for SendNowRequest.
+type SendNowRequest struct {
+	// EntryIds The pending entries to send, each once; all when absent.
+	EntryIds []UUID `json:"entry_ids,omitempty"`
+
+	// ExpectedQueueRevision `queue_revision` of the queue that was seen.
+	ExpectedQueueRevision int64 `json:"expected_queue_revision"`
+
+	// Interrupt Also while a turn runs, which is asked to stop; false when absent.
+	Interrupt *bool `json:"interrupt,omitempty"`
+}
+
+// SentNow defines model for SentNow.
+type SentNow struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt With `token`; judged by the clock of the database (OP-3).
+	LeaseExpiresAt *Time `json:"lease_expires_at,omitempty"`
+
+	// Token Proves the reservation; only for a runner and only in this answer.
+	Token *string `json:"token,omitempty"`
+}
 
 // Session defines model for Session.
 type Session struct {
@@ -2105,6 +2193,12 @@ type SessionPatch struct {
 
 	// Title At most 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// SessionReset defines model for SessionReset.
+type SessionReset struct {
+	// ExpectedIncarnationID The incarnation that was seen.
+	ExpectedIncarnationID *UUID `json:"expected_incarnation_id,omitempty"`
 }
 
 // SessionState Where a session stands; the last three are final.
@@ -2366,6 +2460,9 @@ type Turn struct {
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
+
+	// InterruptRequested Whether somebody wants the agent to stop and take what was sent now (DL-8).
+	InterruptRequested bool `json:"interrupt_requested"`
 
 	// SessionID A UUID, lower case in answers (API-1).
 	SessionID UUID `json:"session_id"`
@@ -2728,6 +2825,12 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
+// ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
+type ResolveDeliveryJSONRequestBody = ResolveRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2745,6 +2848,9 @@ type AppendMessagesJSONRequestBody = MessageAppend
 
 // RollbackMessagesJSONRequestBody defines body for RollbackMessages for application/json ContentType.
 type RollbackMessagesJSONRequestBody = RollbackRequest
+
+// ResetSessionJSONRequestBody defines body for ResetSession for application/json ContentType.
+type ResetSessionJSONRequestBody = SessionReset
 
 // StartExecutionJSONRequestBody defines body for StartExecution for application/json ContentType.
 type StartExecutionJSONRequestBody = ExecutionCreate
@@ -2793,6 +2899,9 @@ type AppendToQueueJSONRequestBody = QueueAddition
 
 // ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
 type ReorderQueueJSONRequestBody = QueueOrder
+
+// SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
+type SendNowJSONRequestBody = SendNowRequest
 
 // EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
 type EditQueueEntryJSONRequestBody = QueueEntryPatch
@@ -2844,6 +2953,12 @@ type ServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx echo.Context, changeID ChangeID) error
@@ -2880,6 +2995,9 @@ type ServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx echo.Context, sessionID SessionID) error
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx echo.Context, sessionID SessionID) error
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx echo.Context, sessionID SessionID, params ListRoundsParams) error
@@ -2997,6 +3115,9 @@ type ServerInterface interface {
 	// ReorderQueue Put the queue in another order
 	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
 	ReorderQueue(ctx echo.Context, taskID TaskID, sessionID SessionID) error
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error
 	// RemoveQueueEntry Remove an entry
 	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
 	RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error
@@ -3211,6 +3332,38 @@ func (w *ServerInterfaceWrapper) ReleaseDelivery(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReleaseDelivery(ctx, deliveryID)
+	return err
+}
+
+// RenewDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewDelivery(ctx, deliveryID)
+	return err
+}
+
+// ResolveDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) ResolveDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", ctx.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResolveDelivery(ctx, deliveryID)
 	return err
 }
 
@@ -3456,6 +3609,22 @@ func (w *ServerInterfaceWrapper) RollbackMessages(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RollbackMessages(ctx, sessionID)
+	return err
+}
+
+// ResetSession converts echo context to params.
+func (w *ServerInterfaceWrapper) ResetSession(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResetSession(ctx, sessionID)
 	return err
 }
 
@@ -4466,6 +4635,30 @@ func (w *ServerInterfaceWrapper) ReorderQueue(ctx echo.Context) error {
 	return err
 }
 
+// SendNow converts echo context to params.
+func (w *ServerInterfaceWrapper) SendNow(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SendNow(ctx, taskID, sessionID)
+	return err
+}
+
 // RemoveQueueEntry converts echo context to params.
 func (w *ServerInterfaceWrapper) RemoveQueueEntry(ctx echo.Context) error {
 	var err error
@@ -4726,6 +4919,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/sessions/:session_id", wrapper.DeleteSession, options.OperationMiddlewares["deleteSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id", wrapper.GetSession, options.OperationMiddlewares["getSession"]...)
 	router.PATCH(options.BaseURL+"/v1/sessions/:session_id", wrapper.UpdateSession, options.OperationMiddlewares["updateSession"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/reset", wrapper.ResetSession, options.OperationMiddlewares["resetSession"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.ListTurns, options.OperationMiddlewares["listTurns"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/turns", wrapper.StartTurn, options.OperationMiddlewares["startTurn"]...)
 	router.DELETE(options.BaseURL+"/v1/turns/:turn_id", wrapper.DeleteTurn, options.OperationMiddlewares["deleteTurn"]...)
@@ -4749,6 +4943,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/append", wrapper.AppendToQueue, options.OperationMiddlewares["appendToQueue"]...)
 	router.DELETE(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.RemoveQueueEntry, options.OperationMiddlewares["removeQueueEntry"]...)
 	router.PATCH(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/:entry_id", wrapper.EditQueueEntry, options.OperationMiddlewares["editQueueEntry"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/sessions/:session_id/queue/send-now", wrapper.SendNow, options.OperationMiddlewares["sendNow"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/admissions/:client_id", wrapper.GetAdmission, options.OperationMiddlewares["getAdmission"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.ListAttachments, options.OperationMiddlewares["listAttachments"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/attachments", wrapper.CreateAttachment, options.OperationMiddlewares["createAttachment"]...)
@@ -4757,9 +4952,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/deliveries", wrapper.ListDeliveries, options.OperationMiddlewares["listDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/deliveries/reserve", wrapper.ReserveDelivery, options.OperationMiddlewares["reserveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/deliveries/:delivery_id", wrapper.GetDelivery, options.OperationMiddlewares["getDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/renew", wrapper.RenewDelivery, options.OperationMiddlewares["renewDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/attempt", wrapper.AttemptDelivery, options.OperationMiddlewares["attemptDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/release", wrapper.ReleaseDelivery, options.OperationMiddlewares["releaseDelivery"]...)
 	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/acknowledge", wrapper.AcknowledgeDelivery, options.OperationMiddlewares["acknowledgeDelivery"]...)
+	router.POST(options.BaseURL+"/v1/deliveries/:delivery_id/resolve", wrapper.ResolveDelivery, options.OperationMiddlewares["resolveDelivery"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
@@ -5353,6 +5550,102 @@ func (response ReleaseDeliverydefaultApplicationProblemPlusJSONResponse) VisitRe
 	return err
 }
 
+type RenewDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *RenewDeliveryJSONRequestBody
+}
+
+type RenewDeliveryResponseObject interface {
+	VisitRenewDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RenewDelivery200JSONResponse Renewal
+
+func (response RenewDelivery200JSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RenewDeliverydefaultApplicationProblemPlusJSONResponse) VisitRenewDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveDeliveryRequestObject struct {
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Body       *ResolveDeliveryJSONRequestBody
+}
+
+type ResolveDeliveryResponseObject interface {
+	VisitResolveDeliveryResponse(w http.ResponseWriter) error
+}
+
+type ResolveDelivery200JSONResponse Delivery
+
+func (response ResolveDelivery200JSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResolveDeliverydefaultApplicationProblemPlusJSONResponse) VisitResolveDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetFileChangeRequestObject struct {
 	ChangeID ChangeID `json:"change_id"`
 }
@@ -5908,6 +6201,54 @@ type RollbackMessagesdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RollbackMessagesdefaultApplicationProblemPlusJSONResponse) VisitRollbackMessagesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessionRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *ResetSessionJSONRequestBody
+}
+
+type ResetSessionResponseObject interface {
+	VisitResetSessionResponse(w http.ResponseWriter) error
+}
+
+type ResetSession200JSONResponse Session
+
+func (response ResetSession200JSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResetSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResetSessiondefaultApplicationProblemPlusJSONResponse) VisitResetSessionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8141,6 +8482,55 @@ func (response ReorderQueuedefaultApplicationProblemPlusJSONResponse) VisitReord
 	return err
 }
 
+type SendNowRequestObject struct {
+	TaskID    TaskID    `json:"task_id"`
+	SessionID SessionID `json:"session_id"`
+	Body      *SendNowJSONRequestBody
+}
+
+type SendNowResponseObject interface {
+	VisitSendNowResponse(w http.ResponseWriter) error
+}
+
+type SendNow200JSONResponse SentNow
+
+func (response SendNow200JSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendNowdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SendNowdefaultApplicationProblemPlusJSONResponse) VisitSendNowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RemoveQueueEntryRequestObject struct {
 	TaskID    TaskID    `json:"task_id"`
 	SessionID SessionID `json:"session_id"`
@@ -8674,6 +9064,12 @@ type StrictServerInterface interface {
 	// ReleaseDelivery Give a reservation back
 	// (POST /v1/deliveries/{delivery_id}/release)
 	ReleaseDelivery(ctx context.Context, request ReleaseDeliveryRequestObject) (ReleaseDeliveryResponseObject, error)
+	// RenewDelivery Renew the lease of a reservation
+	// (POST /v1/deliveries/{delivery_id}/renew)
+	RenewDelivery(ctx context.Context, request RenewDeliveryRequestObject) (RenewDeliveryResponseObject, error)
+	// ResolveDelivery Settle an unknown outcome
+	// (POST /v1/deliveries/{delivery_id}/resolve)
+	ResolveDelivery(ctx context.Context, request ResolveDeliveryRequestObject) (ResolveDeliveryResponseObject, error)
 	// GetFileChange Read a file change in full
 	// (GET /v1/file-changes/{change_id})
 	GetFileChange(ctx context.Context, request GetFileChangeRequestObject) (GetFileChangeResponseObject, error)
@@ -8710,6 +9106,9 @@ type StrictServerInterface interface {
 	// RollbackMessages Take back the end of a transcript
 	// (POST /v1/sessions/{session_id}/messages/rollback)
 	RollbackMessages(ctx context.Context, request RollbackMessagesRequestObject) (RollbackMessagesResponseObject, error)
+	// ResetSession Start a session over
+	// (POST /v1/sessions/{session_id}/reset)
+	ResetSession(ctx context.Context, request ResetSessionRequestObject) (ResetSessionResponseObject, error)
 	// ListRounds Read the rounds of a session
 	// (GET /v1/sessions/{session_id}/rounds)
 	ListRounds(ctx context.Context, request ListRoundsRequestObject) (ListRoundsResponseObject, error)
@@ -8827,6 +9226,9 @@ type StrictServerInterface interface {
 	// ReorderQueue Put the queue in another order
 	// (PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order)
 	ReorderQueue(ctx context.Context, request ReorderQueueRequestObject) (ReorderQueueResponseObject, error)
+	// SendNow Send pending entries now, as one
+	// (POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now)
+	SendNow(ctx context.Context, request SendNowRequestObject) (SendNowResponseObject, error)
 	// RemoveQueueEntry Remove an entry
 	// (DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id})
 	RemoveQueueEntry(ctx context.Context, request RemoveQueueEntryRequestObject) (RemoveQueueEntryResponseObject, error)
@@ -9221,6 +9623,102 @@ func (sh *strictHandler) ReleaseDelivery(ctx echo.Context, deliveryID DeliveryID
 		return err
 	} else if validResponse, ok := response.(ReleaseDeliveryResponseObject); ok {
 		return validResponse.VisitReleaseDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RenewDelivery operation middleware
+func (sh *strictHandler) RenewDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request RenewDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body RenewDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewDelivery(ctx.Request().Context(), request.(RenewDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RenewDeliveryResponseObject); ok {
+		return validResponse.VisitRenewDeliveryResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResolveDelivery operation middleware
+func (sh *strictHandler) ResolveDelivery(ctx echo.Context, deliveryID DeliveryID) error {
+	var request ResolveDeliveryRequestObject
+
+	request.DeliveryID = deliveryID
+
+	var body ResolveDeliveryJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveDelivery(ctx.Request().Context(), request.(ResolveDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResolveDeliveryResponseObject); ok {
+		return validResponse.VisitResolveDeliveryResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9662,6 +10160,57 @@ func (sh *strictHandler) RollbackMessages(ctx echo.Context, sessionID SessionID)
 		return err
 	} else if validResponse, ok := response.(RollbackMessagesResponseObject); ok {
 		return validResponse.VisitRollbackMessagesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetSession operation middleware
+func (sh *strictHandler) ResetSession(ctx echo.Context, sessionID SessionID) error {
+	var request ResetSessionRequestObject
+
+	request.SessionID = sessionID
+
+	var body ResetSessionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetSession(ctx.Request().Context(), request.(ResetSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetSessionResponseObject); ok {
+		return validResponse.VisitResetSessionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -11043,6 +11592,55 @@ func (sh *strictHandler) ReorderQueue(ctx echo.Context, taskID TaskID, sessionID
 	return nil
 }
 
+// SendNow operation middleware
+func (sh *strictHandler) SendNow(ctx echo.Context, taskID TaskID, sessionID SessionID) error {
+	var request SendNowRequestObject
+
+	request.TaskID = taskID
+	request.SessionID = sessionID
+
+	var body SendNowJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SendNow(ctx.Request().Context(), request.(SendNowRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendNow")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendNowResponseObject); ok {
+		return validResponse.VisitSendNowResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RemoveQueueEntry operation middleware
 func (sh *strictHandler) RemoveQueueEntry(ctx echo.Context, taskID TaskID, sessionID SessionID, entryID EntryID) error {
 	var request RemoveQueueEntryRequestObject
@@ -11388,407 +11986,434 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17c9tIsif6VSp0N6KtOdDTdk9bihsbGj+mfabb9lry9Nkz7CuUiKJYI7CKjQJEsx2OuP/u99i4H+x8",
-	"khuVmfUACJAgJcr2bP/TLZMg6pWV7/zlp52hnky1Eqo0OyefdsaCZ6KAP5/z4VjsPdeqLHRuP8iEGRZy",
-	"Wkqtdk52zvIZnxuWTgt5y0uR7u8kO4X4rZKFyHZOyqISyY4ZjsWE298KVU12Tv6xQ0/v/JrslPOp2DnZ",
-	"MWUh1fXO58/Jjh1LqHLvhTRTbSQO1Bw35WXJh+OJUGXKZrIcs3Is2Ejmgik+EQmTip2dP3/9mnGVJWw2",
-	"FoVg5ZiXTBrGlS7HooCHPly82vuBPXr/6jn7/vj77xNm//rh6Ic/7y5fSve8z8WwKmQ533unczmcL879",
-	"b0JMDZuNeSluRcH0VCjDZMlGhZ6wolJKqmvG1bwcS3W97ixeXvDrxSHPS64yw0a6YOVYGmZKXopTVmp2",
-	"JZgRqmRXfHjDOMxjyCeCPTp793rv+7U34XUmJlMN+/BeTHM+tz9bmI0lGTgMe2hcmZkoWCGmgpf2cJjg",
-	"RS5FwXg2kcZIrdijsxd7q06EiMt+HOjqSutccAVz+0kPeTs1XYwFm/JyzPQIzoXNuGHDQvBSZLgTP6y9",
-	"E+9FWcz3zkalKBYH/MVS7JPjZ5Y62dPDxwkzYqjtEZWazbgs7Wjh7SNdTHi5c7IjVfn9kx2/OqlKcS0K",
-	"GO+XX37ZO6vKsVClHNrL1THo4VHCxnpmB+LR47jM4+Pd+siL6/qPPUfoF/Op2HsLbzfdnEFpo+Ro1JMz",
-	"0NPtnOE/9t6L3yphyr3XWfshysweIZB4gY8mQGNDnuei+M4wPVOWGShL52OeMc5ueW5/pWgHnqx50J+T",
-	"nSkv+ESUxDDPHNE+z6VQ5esX7TP1M8IpcxWo3U5A2ucsSe4kO5ah7ZzsDOF9lzJbkxA7SPCtyudI7GNu",
-	"GGfXQO4FS434LfVT+K0SxTzMgcO71iXNM8+r23bjtd8A/1jHDoQH1t+Fv4iRLsTqbTATOJjl23CFL1t3",
-	"H56PuboWS/YABdgQHuuiAvhy/fU/15MVB8CG+EjXwPjtBiNXhdEtBJgq8bG8HMK3KV5by4WvBcPtxfv4",
-	"5919dsauOFzRhOkCrioQDAhxlkt7yaVhT46Pu84LB1nB2F6IXN6KYr5sizJ6pmOP3Nfrb9ILORq1MNFf",
-	"xgIWiadu7BEJr+7IgpXiY3nKUqlyqUSKnI1fgUB/9OPrvWPkZm1bksGA8aT+WyFGOyc7/9dB0AUP8Ftz",
-	"ANP7WWcCdQxVLt+m3ypRCSbsY1b3ksMxqF2rtg9+sP7evfwohpWdwbIpmeqKX9t9Ee7pjkm4By/9g+vP",
-	"6PXoZ14Ox+2cP7UqWiD4nCvUhazOYYRQVi01peAw8VR8nIphKbLLW1FY4ZDGmhlMH5X1sIDXoz0cfdUc",
-	"32glOuZ5pmiap15amlLmuVUcVWaSWHGThj0+fNJnWnbAfnNTF1WhljFrEPFlVShmpnymRObobMLnVqe9",
-	"1kp0kb79GZ5pP+L/8OH1C1Qg5USWLSRWiolhU1Eg93Jsq2P0HF4Sj52JEa/ycufk6WGyM+Ef5cTqQseH",
-	"9l9S4b+OWgXKz8IYvlyiTPCRDmKnb9encBq5Y0fo27ApdZoudKUyk/bfobU25V3O1d/xsizOjL7AvbF3",
-	"LwG2NJQTnjNVTa5E0bFVdP/WtQJgqYvzwM+j/XmKF00JCQwf6FvpgqWwG6m9ZdfyVqiuTcM9bd+1p6s3",
-	"7VyA6rmUg4pl2il9uz4lXXBzs2zYkpubjjHtVxsMqG/E0oWW9oGEKY32KfyTydKIfNQ1EfvIBjOpiuUT",
-	"qYqu7Q48bC1TpRBmqpURQJHvCn2Vi4n9c4gmnf2TT6e5REP5YIpP/Ns/Dd6lfvzSvRdGbMgVNuIyr4pg",
-	"bLF0qDMB9G1KfpULMImNNR2Bodv1R+6ohlXdNg16+iB+tMM+XvbzhedbDNBlv689+xn2gjYIrMThjdKz",
-	"XGTXgh6Dvc8y8Hfx/F2hp6IopT2pEc+NSHam0UeWYkou8zaNEX1c9vVWF9RVyWR5Cq6fqdDTHERBgzSS",
-	"HV2VVrdcqQeSAveWHv+cIO23iGpUbwphRHEL1JQwnhvNwIS014nlgpu22XyOifofNECYYnAN6Kt/imFp",
-	"J3E2LCWOcl62+z5AObDCZ8inZVWISyPVUKRAbWlQ9dyn4C0UhThhV7ocs0cptyOIdDdh2ioh6G0sTMke",
-	"+TfaL+IHBgqdOuxRNAA8dAK/v+LDm5FVqqzlae+FyJjRbMSLXTB0FDglUqXLS47rE1m6uz+wmxH8JdGX",
-	"O8lOPBf7WG3cnWQHl9HiXkmC48LuXpPY8Nj7kod9HakWQNZ5/na0c/KP5T8mpWHn869Ji9ZcFlzhZ6zQ",
-	"s4SpKs9RZMI5MRCXdr+4mrOJLgQoYPYpy1Qcc1wgnKLTSelML4maOc8msixFFoxT55FsehqReoWxSnsk",
-	"FXvvA6qbrZtAr4tcWuDtRge38iax3Ydrkl7TQk+m5b6dllF8asa67D8VchqYc/fL9mmRa8AwbuyYc7g+",
-	"7p43jgrkOVC80qCA9TimBkPw1BiILFpcdKatnGI6FSqzXKJaYm97vRnoSszsdQQqgF9HVPDj671nQAXu",
-	"QpLXuH0a0WWjF/0cbkn9ysmsn1mS7BjxWy8HVLJj/KqXvbe2Q829R7NJ/Lbj39a6yd5Rt7iwq3kpTJsR",
-	"ZZiRv4M86LEU2uZLXq5azoVEORX7ZlrtcvcAWuPDnMuJyGIClrmw3AA1lWuR1aZaVbA1HZRMB5/sfNy7",
-	"1nsL1CA+TmUhDK1mgSQVDWuNWlapXBhjrRe42azkN8KEaWo1FMAAxtzUJpjxUuyVdjNWzfJzsgb1TUQm",
-	"+SW+YMGLYBz3zMQw54VlVFKxIVdaySHPrVIyaVVHUMv9tPiFU/n7muwLtBtsBhijtoCEiDNpOPIiYqud",
-	"1XLS/0maFvKXpZjU/1h6F8NF+uwH40XBQcRGDtQOV1PDu2p/APbmqSMW+DjnptxfTRbN7YQF1GfRsSNi",
-	"Mi3vVau47E+gzlLahGIWJQ0ShHvnkuVuptX3Vqb7qs1tM8QwxAVdWSe4nr9/eXbx8sVOsvPz2xevX72G",
-	"P1+8/Oklfvj+5Zuzn1++aBVm3ZGuM8VkFqsrw7E24hQYlL1/ZsqHArwgoBYEpWrKy1IU9hX/zz/O9v6T",
-	"7/1+uPds//Jk79dPR8nR8Q+f/1sb2yB9ZZHUuBqOdXE5KvSkp6ykX5S65/NXOpu3cqz1JVV/2rb60+U6",
-	"mkKOvuRSfCxbJ1tNszUne9vlaXtV6Ak7Sti/HcH5igyD2n3iZAtM262Ttrm5kqR2vvHZJZHbrsbFo4W2",
-	"XhEkpOfwkzXvcIPW6rvyMpOltcQpsYVZTcMOAvbxoVUzre3SUwmq0Wh9nL9SNLccc8XSaEppz3c7el4U",
-	"KiMhMmu6ntrJT7Qp2fdP2N/kX9BjdpVzddMq0x+OrBfnPOHFjcgo2AIxsyNmZT0rNTt++r2d/mqOejdS",
-	"XEJmLwo+Wi0pmp60zP6KQdAaUwPYjZiWoAn+s8qurZEyJ7cle/Tu+d7R491Te0Rjqa4ZJUjYpYELxFrN",
-	"dgH2C6tRgoD5ango0sLCx6v42efuLX89mepibZ+b3fH+ylvtdD9DaOc1/u7o8HBRm1uL6hukGaiS5vjr",
-	"qqW/FwZiTk1JWcDn/RcJq6OXtaiosc9hPU9DY4VuXtErl6yxIy4FGVCpy2SAyMql+DgUIhNZikFN+DAE",
-	"ZCeihMtzXDPyO67+UFfK/r/UJc/bNSUc+p2Luq5BfO0M+WwtFtwMJve8l/dDmQuD04Vfcozv7WBrssWp",
-	"UJnlcHTK1uDkiomPfFgyGnmRt/UXNst2bkWMbUGWuHct24FKrUknlCbms8l6HJzX3626GiJBDY1CC8Ou",
-	"RK5nqM/j/IIScMR+tgRobZ95nIjSSoidWqMV1rchRhuN1EySgGzZo01UyrYd6nUYgTu1ZDvmTcozfgFV",
-	"UdgFYLhZKqaLTBQYjPA6KbIfxVKZpYv06V65ruxpY8lraleFuJVLNPxDr+HbOaKLHLOVUOnY7alv3sWx",
-	"E3w6gdv4aSdh89qPVpUFHy5RBdAXsmDXvp0KdfbuNcv0sJrU6ZzeXvf2/dNotf+ez3yYI9lB8yK7cEZ/",
-	"48zXNhyXuRHfeCe8LFlm77IVFfiLh/AT5vxKtIQrXwZ2UYvjtHKNQtzqG78ji+tLXPDevuVKF4pda51t",
-	"vjoz1NOVIdFzeKg7EHrRSCFImBnrmQJHbesqZ7q4Ab/I3fycFDXFNTTe6o6j27VZ2+y2e/Mict417ATv",
-	"s1xDi6S3Lfd3hgzoVSnVpwvxwRkPhLXy4DuFIA7j3NfogU8o7MUwv/BalIbJdrG3SdRiSZgffIKVUlAq",
-	"kYnMWrP2M4qUx5E3svv27/dS30iV9T3av9lnFzy4i0Gg1kBvpUqZBw5B53g/wZeJzpAzrdyYKEmiX/x0",
-	"IV1iIXyK6RoUYg45IRkk+dLiMdbY6+hA/jn7phBtKcW1gC1U+xSFFAZ8r0cortfRMKyK3qVk2J2NzPIo",
-	"Qt5d2HWBObFDYRUlS8yQS4y2GSRWoPL06MVPe0ePE/biJ3IY9wl/bisYz0tWCJ7nc4i6S4q2l0uSjJoE",
-	"glkr66pBteBGi9SpChA6jGNIgpmSF6XIFsjqfu7RV+o7Bh4Vx/1qmYpxUQ2eWEScQRDEBO04RlKTdG13",
-	"ryNqFBiJ5++b+qlb5OaiaYJVJUCm11bxg/oBFz8+BQqBuCembZQsPbg9OrD7ZQ4+0bZ9PojWevBJZp9b",
-	"jJT7iexvGnruG0Nuo5HuUPCyTf8bSb/6cn/Us6jSAYspoc4ydiBlskALAbhbhkbKlVQd2SJuxPsIKcfR",
-	"1G8zoNyUqu3KEXeqkeEyY1cCDkKPSDVzB2GqIbr/LHFCCp69dAqyJ5ceRWeeoVVRovPHgol4SHITgIpt",
-	"RHELQxKLxr8jPSAwi0s3q4hWKNWMKIirochxBZk0Q15kXeQkR6OfSTa3ES/Z79JgROHRj66ewS3h/M3Z",
-	"u/Mf317sJDvvzi6e/7iT7Hx4c/7h3bu37y86YsShgiiKOWPdkj1yrdqTEsm9zE2bmEB3biH+CX7FNGGz",
-	"8bzmps25urkkZ62rKpAKKj6dz9b9E2MV0QcyWzahdue5XFGWKkLQhuqsaw4zqkldYv+6fejhkYdHeyd9",
-	"wY+W5nx1Z3vFv22/i+H2cdyBU0oPDGm05UyHQNaEz9lIF9eibFzXkF3H80LwbH45tZdIofddjXI5RNsV",
-	"SaL1BF9iclsn9YPapAv0GlP6LINkvdpM9GSai7LOOMIVbB3Yva2tsAksuUapmqu4YFaETlxNDeYmayO8",
-	"f3EsczQYWAoq3qVTO4z4LWWD6vDw8RALWtl//a//PVCpUFn9GSgWpNTihjUPtXBOyK62nO1cGmmvfWR5",
-	"Y0ad/ivKwSsqZSBHGsmIs2HBzRiW8bjdHOiYeaR4wBEv851FYz+Ex2zKC7v1y+xlCG27RNUSvV6Vylip",
-	"a3YzfmU35/vd+9P3aX7rnzX9sNQ6vxzyPG9dGuz5yJ4wy8U1H86xRP/H13tPd3uZwgs3Yf0xNiAiMrHW",
-	"MIL68WfPOxyPXt9U1Ijfcme7bXlW5SJVtB94G323sI8kZkC0CL9nbYe8yEpqhxJd85XGld/zzdKAaoyz",
-	"PWr79PAQTa92b+GGvPSOLOberrDzyaLpmQl7x0qRnbIjaxA9PTpesnZHra1p2vY94HnROndvW7KTzYh0",
-	"KzW2UB7MYSlh3Ic9FrSCb9Yg80vYJK+hJ/9zSltzjkv00ibP7DLWYj0PzbVTZsn2qipZSnhMWBI2korn",
-	"sRZI36JNtq4++EqKPIuKMNdIc7D6IiZyzQpt/4suHSo8Iiyf3bY4cpvVdw6FlwmIQvGR24VYswo3OU1Y",
-	"Sqan/dOuwv6/sCYifKD1Za7Vddp6j0d2jYsj/vv52zdsqq3gLJA9XIlrqcg3lR5Ym82+/ACqnOGvKS/H",
-	"qVX5UiqxbB8wKjtb3DJrKQg1RAgNXZVW1aaYtTUHV/MOXE6C+xgGa6O+VzIXmGndPhcysvUIlI6RtAcA",
-	"yXxOoSvEVFuxRSZQQ7pYvfeyM06FlrEz09NeChP6g+/3nYRW46Tg0nhCyErfLFImRyMfcViFZYJQJvQj",
-	"jSTQXQ0GxfiEdpELfgv1NgbzJS0VRVAri6EOGKJS/JZL2KvLYqk3I/KjpPccrculEuYSIoXL8gOUtrcP",
-	"CojNhlowjmQldbn1serKy52jOu72UVTHX8HESVijq2IoAhrC52RH59kllOe3VUC5dyTE26iQot/h6iKz",
-	"IqfdqR6FyXjpJk6JUYc9ve3TdvwXpEXw7fWbKLznsiwqNeR05i1Rv1V71MrR7a8ub0RL8uMbu75cGpHB",
-	"Ffxht/X3eGCXazoy6Fc1EKBuA7IM8UAEmbs/M5smsr4ZQD/sw3vP4VHHe5ta/ZpKY9aMezkiThyGhT/R",
-	"6OrUZUXMzhckU9KQfo6KF6mwm/s2WH+dOTYZWGNL2s6kvt1tRNdOUjVJt1yNeK3WzoVt0zGACwGogZGZ",
-	"MOBEs2pHpeRIiozBHjqfPztDM2IiJleQ4ldRmTfldrY5DJuayQaKx/b0iqUyMOJEp6yybMUlEM3ZkCvI",
-	"rRa4CY3q34UM4MN7EJMPPZ1uMfZLTXIlPuf3iSuc6Scfeh1tp5AIKVY1sRwKeZ50lPEscrQOb8wSj8SC",
-	"D2GBZbVe3oJi0GuaduLWLpPAiHQOXpTFqp4ThEKTmMoJVdb2RVciYy5RqtR55hJpsILCqTGjAqJP+MuB",
-	"gnQAa4i678mU3GeYoWl1XQOVQvYADVLdckbQaUiceer5uSf1LJfCF2MfPAk0Mi30UBgTaDWcLjuDOSdY",
-	"KAEmpTNwT2BD4O9eExu5A3YOAU9pNaGBjsZWJ4BCHeb3dvuDkvzAiyZN4o5ypovMp5djmPuEccWQ8pw3",
-	"IL2RKktPobYLgUGQjWMI6UZMy332ipQX++hApR78sOTmJsWkK3xn86sJn7OxpS7A9ADqSKPZW5MdE0zs",
-	"X+G35D1Ar02aDFSKX0jwM0Bijf2j6Y0DjwPQL8Rt7T91VU6r8tIKNSrdIVZmJ1IV4CG8nOAYUJBzCSmx",
-	"hnwW+WVlrMyplH2bJWyA5EFl1bBUmktu5moIs+HK6g3ZZTzmPqvT8QBUXH2FIf3WONL7V8/Z48ePn53i",
-	"pkkMiRZiKOS0bNZM9GCUa/tgwZC1qgCgmhhgoartivQZv+Cz9vGQe9WSYgGR1HJrS4v/fv72TSxDgAvU",
-	"IiHNZPs5UHw00djbu3KipSzzvk741S9bT5QkVq/6rUKPkytFigBIV4/XleF3RoHqUWx8rO/jRQ72a2vt",
-	"Ai/FWFdG7KHk2eO5Vv61K2obQPQhlMyaDmGYUX//OcrYWnnlU0KJdNWWTb962xaYbgGOq7ivgkl4ZVfB",
-	"ZEfRY+fUOlOgXGVResJkySY8Azwz792APCgDnGGfpRQHw2dRp8lqTgX7jKIv8CkA6HPFxErMEqaLgZpx",
-	"UjkotzRKzjlxWc4AqwgVxjUgs5DZQbOBPCwac1VKB+1ph19tPGcc9R2YgHvTPksnPLc6M0xPaSfq6Ep5",
-	"YWllw3wqrK6jb3EvQEO4hHemJyzFP5CrAn7nQFmGtR95x0E+yywh1l/mgjm/AbA99ywvruGVpD1Z8RNU",
-	"BPR/F3yW7rNUVXl6wj782+Hh4SFWOQ6UtGP6DCeJs4tkEs5Re9ljx58LXhiMoj179uwZrM+UurA8xE6b",
-	"YFHZlZhrEpOFMyv5QH3/ZO9KlmyUa14iPvcIMAwQeuDo8DCx88vktSxhkZafKV1ejnSlMkLCw0xlQnCr",
-	"c7TvzP5Apc6f4HJ8YDudToMkPSaBIzMXULD7blxNBJI6GjKBlq1aofNcZJdXfHiDsxmo6JZ47WvGDaoJ",
-	"prSkb3SdfD0lhfRBJA/UA4EG3J/2iJFPx+lomD8Stt4lDPu9itwqcapTmP6yq9GRr6Yy8bETbgavjLce",
-	"qJ3CWu7Fvskr0U7HpTv+qt6bN60nzmWNufbOvIvZUABma9nbwFlXrravI7zphYOTbTjiMBtiGY7mj4Ln",
-	"aH53BWkdweub9h4dPWOzP0pL5y3VY2NuLietnRpCNIaMW+AyRJ6YUB1VDU8J9HrRC51zU152n43nPAkj",
-	"z0xIvZNqmFdZxwl1Un9/3YB2JVKjWhMCrjp6WUBCAH5ZTwjQeUZA06ddwJmb5jut6ZZuUkjsQfXblQQq",
-	"qK84OrwlRPVzVwj4jBV6Rm6VUGVW7x7lOi3IkuVQUbe/zLFxDxV+dtRLGrU9zqNnil1B4ZNUPKc68VoG",
-	"qDcpQgKg1+8MgL6wiSjIeTTl5bh3lVcUxW6hxnVqNUqe8XIldvTP7rnPINrE6ufhrN/bRy05ciXLLmcK",
-	"sg9SmFAThBAaeMhqFZsRt2hlFFifBLVJnlkoaOZViMqIrFmutlGBWq+kvrFUN5b0+nhW14zrRD/oz8Eu",
-	"tM6f8zxvo5bIlL0fYd7H/U8E4vz/95HsWA/7gEwFUqUJxVVj/nxqm7kQTwqVYf6exLTcXRPWYB9tTBGg",
-	"cEy3Dd4LAWbRRU1fwh2A0opF/ANoE2G5zrJUGKikrLzb2c6LIyezspyiVmvnv2CjkMWElbWTXnq/aOOI",
-	"VGf4J9J3IH8v7I1XTLqY1jefCxNtezMhZmHn/zXTWvoH40ABgI6JpvTCvc1bXEqe5/PLSplqigG0ZQDY",
-	"9gfoJ4qCjQBd0X62HZkk0UmGdJI+6SP9X9OSYbI0iaQjxaK/kEOuhkkTK314UbJDe6KDTzKIUx7aj2vN",
-	"rAW3rl97cOb7SGVe4PbfbEZz7YQXreH19bQ1k3CaAEeUQBLGbZ/0OnbPtu2aP2yDP2yDP2yDL2gbLGER",
-	"G8Xl1vZmue506k7ROT/syvV0ebn7Ovx8y5KeV3LdyF+z50ff6N8Kr1fY5jWBInvl55z2RHS8u+NrTX9U",
-	"k6yODttAdb86KRRz5RVpUWvmHkSpHtKXi5OpZk7bkzzum603bvkSLn9fWlONhzcvkN3zJVdmk3K1/llt",
-	"LaVJ61NYT3Ih3bgQE40WeT/VuGtj3hNdu2BPZaCTKzdGmpITxjFW4s5NKSatkcf4ZKJ3hZZNca6c0qUc",
-	"io73hG1bA6GTjQohopB+HayecRMB+WFGUiam5Zgdfb/P0k+fqZkyMD+nwNkNRTAGDImHRDrIoYTE3BmA",
-	"DRbWQKMMh3VAQaNv98yNnO7pKS53j4rlcLG4K4UcnleTtoyULuv+Rz1jE67mTKpbPSQ/m8+mxaQH+9q+",
-	"OmnV1uHgIx+WGCq3u25wQIz/E/AJtCw6ibIEvn/CrjBeoSCpMGFyxJSAPlv7bMGvEpeLrPCktGz3Gzi7",
-	"xVBUNcGmXbh3bWzjXc7bcFq/kNm0Zv3/9uDZXMYQbcTGSG0BRCAoyZvBotmDeh/hFm/zwNaEU14Heb0T",
-	"Sj3aFb9TK+pI4i2xIrp3Y7Zz+XvIz1jjhDfZyztsTgQqTz281tiQ+3B+LWzwN+v8sis557fivjSjn3lx",
-	"k+lZlGh81KkjtXUo6EaIr0HCA974s75goLqYjrkS2Qq0VIf8zmYQb6c+Mpj/Bnq2yGRJelcGM/jzphCq",
-	"S9uDNCHsaa9bj6+QE17MqaP387GWw3WPsu5saipWzlwmGrVsm8hzRF1r7ytfqztbpH3hm0ApvH/1nD17",
-	"8vTPvgDGd6a+iJNAwTWQUhbcpcxSNtQTEZJHhjoTUffTXEJ2/UgXLbHLYVm11fQu7U6CjYqxpOIyZIom",
-	"VANUspmuIPG2L3PuER2kDX3uAoQdWNQ1ZAW4ktS+m5es1CzTyMZmmG4E4aR99gY06pX4CxjxEPYflwC+",
-	"YLr2LbRz8EmiSS2Pt17YRKA08PKo75y/tx0OxcDLRVHoonM2kNSJNSiIBpImTAAgpCMzyOmMkTp6+j8i",
-	"zJCWWeWu8U0PvoNNcpDzYJlg+1oAYfJyVOVYmrMRfRrG81zPeqfOTUnV7lfPD4p5C7g2TB9xeX3Cb4kA",
-	"04psEWmWpsStbCA9RW57uYxl0jwaTzamhN865tovT+9u+G2N+XjA6n57TvKFUHm69r5zzdbcgxE32f6w",
-	"CKDN/pP+H/B412yR0OvnAp95Wtnvnwz8IaQ5hJTgID86FBueV6Btp/+xRx1E915n7THze4Qzx+W7F0YJ",
-	"GrQJMdjFNsmlfQaeVHB8+bvoxansxCs1kkqasdXZsMzOEJHx3l0Wt9I2PWZN9HSD8Nqaqnfclb591LtL",
-	"7Czt/Xhx8c4Vo7S36Gmvo7sg7YdJhYWp7Y7lViC8tCrUia8zOyHZeIKQpfal8JdIe7S7JYBAmGOEEOgB",
-	"1gmyKbqBS3TI5604WRdYrXOV04Ihom7Fe1WIxKl8V/NoExfKQy5pfCj14FU5FqqUDqxipIsrmWXQtyUu",
-	"+wi9W+JPoZy1/gk3N7UP3H2qPdQsKgEijD9wrZNqHzqxH38mVFnMa5/4vtnxh0Ezq33qAeVbS1xq4/jy",
-	"7/jTKH7UeEM51hl8RDpHdOxxAU6UWXNZg34fawP2YGVE1gD297fUfx7+2S7r4CwvG19GZxPxuuhTl35Q",
-	"276o7CdwOv+PMB7+G1zX/pQirPFwbNZ49QMru2ezeJBccCMucw3k6o82hiqvnXf8BZAiL4Zj6fHN3WlT",
-	"Z/3auQYcPfhhNAe/m+EjoODo3y1VUeHN0YfhGkUfLijqEa3XVVy042rqrSUsXgp8EJ4AJ73i+SWYB3jL",
-	"4+MtdWGnCgfXFux4ByNsBjgatli2mUkuYHR0mDDBh2PLpq6p/aviE5FBS6pTFDbXGitrpAlZKr0MlHrs",
-	"bqF3U3+o0V5NCc9ih1LfULX3MS2oMv0VmM2ieb7V0CZwsOv29im1tcoJGFyWdOiu7dh9O6gaLX+a6C03",
-	"ERhAiQrLKQMy7jiuKM2KxPwCD21PEqV6T8tHvjNNswos/Se7PYdu7xsZkXCbBvE/nEWyeDSRNkqMUwpD",
-	"mO8uVSxuD+m4a4sLqSq1ZZrdqWyuGWU0EC8EG3OV2Ztedez1kE/5UJYtYGsfWidfYqsNt70TPmdXglmh",
-	"C1v9tK871sokKe6niwmKv+6+lbWwlXMLoZ0HbaWOdreUk7es+K0x6egkknDaYZ86Ke+MBMZmXWNxFttg",
-	"zqtaE9+dNd4/61nD6Q57/9IqVltJKqEtpGJXBH4kwp2NdS663afrBVRcPaFdSD26slGjXR+cXJhF5x6+",
-	"tcxvze1DhbZV6XmJPldihtgrB5fndxPZ7Yw7FLU7qDmN9Yd5dS43exCF7760t+2xh7662x9a17+81hXJ",
-	"VTXkheLlPTZtjF7pILFC/u+kMiUzpcxzNua3Yr9LA/TXoO1av0c/Y2fzAmwLZpU+xbxpj+QycwyXmxsM",
-	"HoJx5npDCWtbWvZFxlspYGN/2D1lHBFdpEEHITcs1+p6oNBvjdlrmcwC0BkWFCoRWkLLLErIAnptA/eM",
-	"WpNRXsdmbXC21yTYeyHuND+P3H+3t/RuWNyeU0193u42B61MNVmZ6FBnYlDk6YnTvQLI7fi+WsSu1WT5",
-	"tNEnzd6SaVGpDszob6PRsu/Sd6cD/qNd8zfbrrnR2vFOZEA67t3e8Uf76GXlPhBCEM2WTPfYSNqJBPTH",
-	"7vtRqzuyCOf8v9NL/mif/Uf77G+4fXbHBe5SkGoMtX6DGjpmsqAVtzL2ujpXv9gNfbOhGbRbGRCcoxyR",
-	"NR0HxRKkTOwVeS1vhWJXfHhzCmbIVOhpLjoqxm6E6iytxH3jDu52RQwfXtW+XP+axTxtZ1St4zPG0Kb4",
-	"OJWFMHTn+rE0vH0LLO3fPTg7sPFcD298z19e8ituBHv09h20J+3etXcF1G81du4URZcLyGFJ3+rt9Pvi",
-	"hmtZdvdmb0hbOIIRQ63afFKPD5vmv08+fEx1wfivo1b2tDhXneeWTDeb7KjQk/bK4AvfmLjWEOhaC7O8",
-	"08LRSrbqB/116Xraa5k7wWd8aZcHK5z1r9S4B0jEE+ZRVTeRNQG0ZGmt83vI8VjYleUYej/XoO+CJdno",
-	"53tvECdAN24719z9Po//K7fxMn0oG/qkm75Buj6KJNCV1yJdu4Jlk/FNuiPsRRl1Oe05u8qI4jLqWdhP",
-	"BnkEgdUtzPRUKEAKi0o0wM8IHdlRiQ1t2HskES50RHTEHhFyY101aM+wuUFlXA5jtBLiDk6vvYYrhpNd",
-	"tCPXq/BC5vPVg7J2VH11QKp27mdHj/zQENX1PQNXcgHVDHEqA5KfNNSTHn4C6OX0+1VtVNuyo86HurWd",
-	"MsvFrchP0TM+1nlmyOAXxpG4dF1RD3fjkamyHZ17lGyn2scO8Y87dcjfXurGFmuNFyMxzRYdCMaulaBS",
-	"KSx2sUpsCd6WZ+3N+fq4JGnnnUeyW1lJjfjN3zEgS98U0ektQBJOZzllh30vXVvnxJb295395SdcqrhJ",
-	"x/34DB4u02WTDLl1nTHt6eUvg99/4ZjuwYkSkkIdduAG7Q6Dd4TcJW1d8OuN7ClPvTF8EIlRzk/j8tXk",
-	"7GLa0Bpl8q5E9Mu0t7/fuEWDSbTezjtQYb8lLRJTF2ZLe6e6Bm3Bupcc3N9oX1piFEEMS2NZ0GngieVM",
-	"Q3gbMT7JSAyFClJFSpr9U2YCen4tk4r3UUDvBOw3WzdPC9gkAWxrSsFmjHvzO/C5e186FEpqwu/p1XXg",
-	"D/Q6LoRob78fmgY5HZN0OfxLZshjuSyhflgXl1JNq3Kzdv0RPucS2FyStdIs9gSGVqtR/6/vaiVCP5+9",
-	"frOT7Jx/+MvZX1++uWifAl3L51qV4mPZcfelwQ6Gru9rAPshBZ3ecsJMWVTDEqqXlC49vAci7kgq4W6C",
-	"7rAzFb1yoGipaYxOllKCC3X3i/s3ptCryOtCbUkmC7/p6DPnnqBMHp1nCFh8Gho6Ov+Ewt5P8Myj8+fO",
-	"DFjUzq9DwsZqVR4e7qqp85kD3lUAZfHYekvkI2yGh32iXrskHSPKMu/Ziq7ZJHFV+/GxHI4RVYnQnMOl",
-	"s3ewX8pC/P4eWxR1YmzRj2HJhxt6jNawXqiXY/e9pZA+wbQ6PCwNbUUpkHzFhzfXYOa2c9o18hLqPSJ7",
-	"gQz16fV4LlwTyYjkpnymPFJ8jxivJb/27pW/2FfjLaf2nbBn6CUHABbIfbQvOG2kgdRNnvWizh6DeakE",
-	"o/UGTO5ay9F+iLZrmiv28WWXbyHIXT+LpgXYE9Z2KQW8daZvpYbQmQ8bB9dbUMrSRKxTq3zejQTZxds6",
-	"BnIM7RRgIkDAEmQEClvsBTscCgNtWKFGzv5BEBmIIeGlcErUlAwUpS1C6hc2YLNM/Nkuio9+YMW+3+vi",
-	"crwbgPIvY4C5DThT3G72vrne6pSFBq05xk+lOdd9kRXuAw25eUdiSzmE81vk/QIKchsDbF7yunSKZHmL",
-	"qIyyEGIhXif7SHI0DnWBpOqSzrOtOrOv8dfV1nld2Qut2doSsqAvvz0bqydPuUS8Gw9srDK6odC9Lx3y",
-	"qdX6Lo1UQ5EyrQDsCJGLYlc0KJMJg8e892WgXN/PUvsh4b32Tj453m3T6az0HMk8vyzHha6uO9YRt6VU",
-	"Yiaa4Vcnh+2bWK71jcgYL9FWEL5Peewswo6jSiS+d7kP/A3UmNqRXlnhldmL0Y+d1LavI/0G5qAV+UEj",
-	"FdyMCaiJFWKoC3BDRvOqLXFxghvL0aHOc/ARtXCk93pm4vaeKNLBVoC2mZtxKvHR8vkWSDWe575wsNAz",
-	"Vgr7ARgMVjUNTWffaMZzXkw2noDjKH0OKoZE1SNChmoE+CylgwnBp7woF84NGaLvcks60eZnBn6+pR3F",
-	"39buSqFnMVpqzV3qxECmhaGGcJyuOCdjTzSOej09bayLcsTzfMWB+/vcOHSY+1uQjIAWpe509L3cHmfD",
-	"UmKCDXk+mtUetWueLPKwRRIL/tuwH/4m1C5hy+n2EAL34mdrOBG+XX9bfSHn1WTC21qKNmzQFWVjhKoM",
-	"Qa/LUS6vxx0lChDxMondArxaRk8EqFmxKQ9C8eiwb6Al4kLtfJrG4yWOAWpG73JlUD7aVqMNQRlylgYd",
-	"Je354kX1uvceN1Xlnj9c6HYbdi2sMz7B9fS3ZdQWmgItZoagPIPMilKzK3HC0lzeihTVI9eEnFPi/EQk",
-	"LHVMxT9TU3ig+rbUhch8HDssdaAAbNypEfWG1HbciGe1uhMvuLlpiWc71JbWlAkC3GmNv7pwo54QqGM9",
-	"8Gh1f6YL6Mw9g4D8y7/v9Q5BblLSU/NV3SGs2N8r0AcO8M22kf28//5e46MbohzIOoIVGncU/WzYawEu",
-	"qGUba6S3XpzT0vlGQc6lFHRWayjQt4D5zpFIaNTfNwy54Znh0F1beR9KCLCeb1bzsLPfKMy3lLWuQW3t",
-	"HrsNCaYtZgfXf1EBefWcPX78+FnCPlw8T9hEDgtNqd4JS/8zxRSrBkuPzYhFEeTy4BuAGGsz+3oqfxfD",
-	"lWUwgPAXm1s8/W9yzq/aAAjWEkGFuNU3HVbgm9itAeUbWmd3MOVclt1SKwIeujcBgWMuCArcuQa3j466",
-	"ti+tN9XS10a8v05QfUiw45gXwuYrS2oe+ABwuM7duxd2D9f82+X3rsXVuuz+upq055FfiI9l6IfQ3TOq",
-	"Ncoz5b9Vglouj3o29lJ8snFakwmWdY9kOBgpiRbfuqNV0cL2oT1eDxbnSja2zbjXTx+jGtE1uEYvV5Xd",
-	"rnYnVUvXSeeBClNJws52HcZGPHINhtM66L2wFktJ3y5nqYqNEsZ6Uc1LX9PS5Pjwadd8ViRqQZDRZWnx",
-	"PGdXVRnS+tsTtdoS/HsnXgENtST9288TluuZKNiQGyj5p3aHrYroWoH2Rfj21nLZkEJDTdJLfiPAE4gh",
-	"MqVn8T5cVWYelRaHZD47L1FM7L55S7d9N/4eqr4bOjOf8iuZy1bj1WUjScPA4VxAr7VML4Z9CqwsXq8Z",
-	"Brp8utEipEfNuKpkXoKvK4FyEJeo1aEIWUJeDl3n4oTyGv13dqDuQrRFv1L08uVXOm66BatdmF9SP4O2",
-	"+/WLU9buw+bpL5ac9O8vvld0z/Lr2EhutCsjdUPVpa2sTpOGty2d5H3ImXBy36iwAX1mWBWynJ/bNVFg",
-	"XvBCFG3sFVzldr5/dfj8oYKK2vdAJueH9z/tu7sAHg18ox9/XJbTnc+fIbgx0osjhdejUGFXopwJochC",
-	"wuQFDcnPWDh4AldciCkmno6EyK748MY9PytkKRhkPeAPvjOAfJcAolVpBgohpQwzGr3sGKMn+AdWCD4c",
-	"C+N/zsRHPizzOYCiYR5BGByd7y4mE+D2jENak8VA+ZJHxGDL9Ew5BKmRzF3bKFc9PVADdWEZdaaHoEG7",
-	"ZOKhVmXBh5TvQGzcDgOtMwGJA6TvtVCi4NB+qtATJst99joTqpQjaUWjqYZjxg2DswSkGVZUuTAD5fAK",
-	"hJHXCuaxx/70p1e6mPzpTyRRE/zZ7gn0TLUEkBrFb8SlFcBpwj5cvNr7YZ9ZDoXhcucyso9+uHiOUabY",
-	"cYRJX/+Z7rO3SsBbB4pRI5QppGNCZX8wln6wxhJVmWXC3tTCwQw+PobvsNOULxfmEDa5BuiPU3alyzF8",
-	"ZERZSnVtdvftgGcMspxd0aIV5dgVdswNy6ppDl0aXDOphJUFl7mlSWJWUgGSPG6A5V1Tbq8nM1VR6Gte",
-	"CmPFnX0zzMMOmQlhF+g6oErDnhwesnShV0R6Cmncbmozked7+ASoXrNCq2v49fFxW+Mp3HKgcTuq6z9l",
-	"jw57WKX77ANK4dDuTGWMJDP7rQIIVV7wiShd01sgInqV2WevUZ7id3BfmEYGUX7/hPbXr4vJDDnHlJdj",
-	"R9xPDp9QajS7kcreAkt70KLKOOp7vAvvhx23D9NeQzmfkbciQVTEzHciYaiyqixqzpH+9eUFO7g9OgDQ",
-	"frv4N5TOJI2daFlUChpy2Cs6spfnw78dHh5CVgL1hID329OocRw7jGvbYAf68G+vXr164Z8lDgDP0upe",
-	"YesQv74nu/7KxB3pjAvNUu+RdKgzke4zxLZFjdfjcNUbByURqNR3sDx7os4VOrGGh/3NP872/pPv/X64",
-	"92z/cu/XT0fJ0fEPn1Oa5buzi+c/uik+3T0BxggBDiIXysj0+A+nLLXyK413rFK5MCbqx+awKu2K/GGb",
-	"cNZ/xr2IGi/jQ6hv+Md+2HUbcHx4hPuU/kQBUro3tHkR2CJx/Y92vNDBz1hOSCUQ3o44Pjy0uwYyCCvQ",
-	"HcJfgr/Eulf3syeHz2ieZ5Dl6qZ5fGipCf6CHWQoJEnGWhZjZwqOOOj+VBlRpAzb4KBtFf8bipTTU5Z+",
-	"3PO9c/bgx6mdrGXpuNVWk7drYVbtQe2YmxsoCNtnv7gkghxQ6KvSyAzzmGBW3xnmPYvMo86IDMLXIwcZ",
-	"qnRph4S9xAB0LodCGRHUvJ2zqRWo7Cf8gh3vH+4kO1WRk25gTg4OZrPZPofH9nVxfUDvMAc/vX7+8s35",
-	"yz37mxDhCCpDhPx0snO4f4SP6alQfCp3TnYe7x/uP4b00XIM6s7BGNIof7d/X4s2VGLFeC458Jf0wJpn",
-	"v6cA3HP0BNQekUHHJTw4lIloZvotfp3tnNh3U8ImYEdNtV2OHe348LCB+M2nKFykVgf/JEMTlc5VKimN",
-	"ALpVE5nRNSvLxIgTkkzbq/zcDnxTwUhP3Dn5x6+R+2/ntaFeddoSt92oW/Hf2SPYsF3I7r024F/wXeEX",
-	"KHTnZEdphS4J3N7Oo0Ads9QVMKkFJKW1D+QneSsUJmL9ix/JBkeBjd9N52G8K8CnISqDjmfx0eG8wWH8",
-	"sAvpmhACIeUNTm+oLS+i1BZkwZ2HdgreFFDKBmoCQFgScKs5im+FXTGsiqBnVDm2cMg/0zpWnrFdxcE0",
-	"57Jxuk1T63M7xAqMcv/H+V7wuBG/2eAkifvtO8LtuFv9781zsjv+3YCPY2t3x43TvumRQbS1bY+NLm7A",
-	"ALjDAcz5JL/XA/if9oVrHYCbwlrk/QV2+n+e/fzTBjtdCJ7Nl8hyq+vEciNx9QoGm0pivrZrfgF2gtY3",
-	"xirIoNZZ6x5xTCplgtB5eviYpXGPSlAFByp9L8pivndmTdO0FpB35cnWBjSlnk7p75pQs0rWjM+7hVo7",
-	"x7M7Kr+oXBtydf+E8pwr7+eQQ4GOdbKIzSYS7vboABTnA/LYm4NPIW72+SAGIGulpgtnI5DBwU2wJZe/",
-	"Mk0g4o9upqBUP/rx9d7x9y1X3ko7gvgyZ+YMIImgBIos8E58sPAIglWZnc/JyidpJNcNeuXzf0HgqB5P",
-	"wkXo8+ALORoZQDPbHgFLU+pi3kbBZ+CIdZ7ZMT54LwQd3Kv/+PVzu5yn4bASwnfMiMibHuiibwSs+rwu",
-	"eRAmA6Az1y8H+Sr3hphVb8hi6rwWzx1HDcCT1i52WclxwnJn+RmwXviuxhB5bq1iqCo72oUiecvwzUDh",
-	"TXKZ0r48TSXMaGvhQtMLPXM+WIXwBnpUCrXPzljqizNSdFMdQjWMcVjUduaWQY+4zMFtN+ZmoIBvi+zU",
-	"jgFJZBygzUq7ApAW4MhL+bCElG8swwTPyJUYS5UxzgoBggCq7ZyGN1CpP9VLX9BIu38ZzRT8pEsexSqT",
-	"lJmxngX0DAKLbRcd7SWGW7yF7QO23EkPnoACWxqtAD5hy9fyrJ5hDzWU3nnvSLomfDya4fL7SXcsBHwP",
-	"PvneqTL7vMIGpmZCBhWCfXCWpou9dtNW7fFFgAHe2rkGaOV2eyl0Mtw+V+UsBj6mc4oi7R0HBUiAa/NR",
-	"t/CYkXYd8kGEEw7RyM1HApT1shUCoswpduUwyqOmQwW1/NHG9y6xWid5+hM21jOgN51TqyBpmMzEZKpL",
-	"wIvB4n2RiSxlj3ysCwtpJcWlID3k2vJHrQgBAnVgSEHajar9HyGOq+XNqCANRVFyqaL3CJUZhs/bX3pU",
-	"Fzv4QPmFXQn0M6QN3PW041VWCGDYBDVsCL08Y2loeJwmER35WpyBQn902Fv4WXsX5LSN6UYkULuXoNb+",
-	"RWfze7uSZ2EkB479uR44LotKfP4KmAIVREHUbbZlDnHO5xiOuRJQpgVFzhvxC4IM/bzy0iM9bOnCP+d5",
-	"bpWsCTQwL0U+jzF9MdAdAP0p6EzoT6BwQYSMsg/QkvLtwsyU4kOyZPyaSzVQj178tHe8i6Fa6PxjtR2t",
-	"2HAshmRrl9zcYNgp7rWmGzjiPszgA9hw9xKMj8GbBqreW4jJUbOkGbQp43LS7Jsm/EbUoLciwFl/6a0t",
-	"BtndWe3+D1STAWCIGvyWjZsebnnShLxFABEjSvxJs6O7/YFirhJkoKAqDp6s9Uxv5x446rY5B47yhbgG",
-	"jd5qqLlNP42p2wGbLFA4dV3cKj95XmgKawZhZFUxviVuQtl5W+Imfwmsw60CAIJOAJLCbm5KqYtpgr4Q",
-	"oOl9Bpa+5RNdt4Qh5zhl3N/BgWq7hDUhjCi1rY4v2ogtX4VGm5WvVIAmHh0S2PSWSf6vErBDo/4kQB13",
-	"IfeRzMUexdcPPlGd5zKz6BdvEEEdha+H5+jKycWotAouutie7JLFFAHJrzKaog4PWzzguI9E+xHjbB/G",
-	"bLLb4/ErFRtVAF7R0w+1mfmEi4+NJ8zK6Tz4t4BnCclGkB0Gj0Mr52ZWEGEi6YL5RDP0+kPGG0AxYlIR",
-	"prR1B41hPlskAhqhgwBwP7ZMAD9J47IgYTw4fo0AVv3c7Hj8dIbOE3jwKTTw+ry+yCLHtJNYrkqioRPE",
-	"mUgQaJnXMpHKsVQ3Ul2fMMxJKsTEt1hy3yXkwLNPYAqbS1uinKd9lrrG0+lAkSZnarlVkFh1I+aEXGv/",
-	"itM09UzR5FBLnTsMTlRbMEnIMiqkBqBVzGCdWt6+P1DAwdx+Bu6VMJ4b7VDmm9gRhQbzwPLnNiGKdfM/",
-	"+zYd2xCh9HYscnlgAer7pHRF8XG7HtD+fJnJCAUpul4+/NRPYrYGnEKDqPZerZUaSSXNWGSswC7Vhlwn",
-	"LPUd5yxFefcGtEvo8KqE/sDoGCX6LgTP+FUu0Fh8trvP3pFy4tuGwnOPIOn5SuTohkGNPudqFz1P4GT3",
-	"KdI++Y7wKxEO8Dvjwycg6J+2aoq4I+c+sNKgtieLe/UCm0VsmRRwlGA9xryWTneVsG0VkcAoHFV0MApn",
-	"sELUCZlfFJcEZnTcLg879/EegwQOCL791vouGg+hE21+NpvH4zaTdUlL1m0QX5A5mYK7lS/U/Po4loLE",
-	"A4Sy01MxUC71NGEiN4I9OXzM0pEurmSWCcsHMNiFadfG6Y6jQoh83sR97cJ49fWCJwOVC34LwJJjMfH2",
-	"oCPlhYQLhn0sWeoq58DFU/PFlFWhrJGA36MP2PIP8glZE9SD+1GQBVjJ0eFuVOgBHIeYmGOcGFIkI+gq",
-	"p4Yqh7v77BxT2FjqQP1TNuM3wgwUAdFTK3FDXYh3uyVzfNnuXzLX+hU8sGTud8cfUjKjKXKHK79MMscO",
-	"HWolu74+3OARrR4ca5zjDR5bBlZ3u35nWtpIgPGEXbH1iLmkzsSlzRdcZXoS+Wo5emqZHnl/KRlYKXsE",
-	"JXyPDw8TVm/0CY4fOyL9+CrXwxvEW59D3Y1lL4lrHfVxKot5KJOjDWPXwirGA6XEzGVGoXvIV3CUGhpi",
-	"WNM/aelERreeIvrxBdWjEZSj0iQj38YJOz58sj9QZ8Fni0Bmjj3VvbZ2WM9u3PidbAwTAWADyItJyFGt",
-	"Di/Yha07vGq9Xz8TW9gSF4jb+rZwAppMhtvkvYT1PrgEIIo1X5aMgE+06nURmRD9PwBfoUUEcr6PaFM7",
-	"k4ndaEvT2CbYETWXCPNrpzYb61zUAKMhQ9InP8RMAgvFrWXKCw5FkVN+7dSNP2OmjmuAUk2AU0A7PkfP",
-	"JDw5u4YqktFon4Gfjpwd6E6Xo1GAOIEB2m6FXULwopm10+R6Z709x7LaryOZrdmFFuqbl2a20YkTcTyE",
-	"7jyrt6HyWuqk1o132w7Gljy3jrtjf2K2I5R9YTsOEkpZsV51n73kwzFGGbFtTmjPILEyzHkq7GWdT+Nm",
-	"O2CuO+N5KKhAYqDwjsKABP0MDvIbqTInD09oPgzzQBQkIMIlRxOcK4ZqKM3KFYTCRDHQCrXFdrg04AWk",
-	"7u6nEbgxFb5zmtI++4lbUU8T4IXnSVKVmsnyBOlHhl4MrrbSJO6rgUJpmVAJfUEQjFc5VzdRnV7AtnDQ",
-	"JXNDKwyyOnU9TR51ta4YqGW9K5LYqNmFrmuF/h3zDRH21SpUuiqbjZKsIIvP15W3sMhD9Z2pOSBBeam9",
-	"JWFpS4cEaLdBywKzS+liwnP5O8wXQYs5xfvQT4l+TNicgUprbZsSb0TCqwo+S6FEHKtQcYnSsH/6Pvih",
-	"y5Hd6CsO3iSWFXqK4XsneRBH+YQZIbyryQ0CBl6sJnHQAFFYhdGodc8clICw494NCpjtmBeRNAs+oS1C",
-	"uHCINgA8OgEaS72Fba3gW6vSgpZqr2kmS9QaC2rb7g7Qnae1JZ/thhJiBSLN+IQlqhFGn3BxQ3kP7tep",
-	"4UqWcFyw1Z6SIIErOs19e61TbLbrW2Jwc5P6smDnqq53AIP5fU8eN78vUz7PNc8GCpEj0G9kTXPIeS30",
-	"jPGJRis9vMmlC/t2I/Y6G3+LfeMt4IXnz/eOj3dP2O+i0BCzQVhmJDsHxIyKnbjm4GJQFTo9IKzDCGE/",
-	"9CR7RdX4pXaQDHD4mMqCebygM5LOjFN5Yk3vi4a2jsXv3lEaOQigAoE4Vql1a4IGeOtfoSzZjoYOLz+D",
-	"cR7aaI+Gfi+M1R26MndDdhW0ZCYxRJ20vB6JABqwRVvWSF4D/IM7PCA4ncOFMPfsg19dR1IvN6i3OTFg",
-	"hcJX9opTKpdlMchzGKK7wFZyMyRjHvoeWyY2FNMSCR/EQ+pfO1AGVO1CAJIJJaSXzWbx0phKEGwJtv5g",
-	"KbQ887b908OEPaWmekJi7zTKLtt1IVfIK7PqWuBkpYYPQj/mFFR999bjw0P/69DlX5lS8Ow0dE8HmcCx",
-	"ugqBJgj4wQfVrsRAWS2GQsT7DEvnMjmEKEEEYvHILwxBA3A+SRgMP8bREIvgyfGxlS1wethknPS4gTpK",
-	"LHt3Uwdnh1bXoqC+6Pb2SVVhTmwN/gdFKAeGiVsVc+x66KNkOSTLnDgdwUpZKFXgeUJ1DgAo4mjbG20J",
-	"0RPSXACkibkbJPwwUL4SahASK+r77KwsC3nl1dKreajxyKVVuAAAA+aaEOO9mkNLn4GycuaxfbmVNwlY",
-	"e4f0z+Onu35X3drrUC/UjQVE56kDLJOl3xhQX512BSYjqi/2R5caoehPmGWOKUl/+Mr831YLSRlJRfA5",
-	"Z9qnjHQYm64u64+CrP8DCrLWL8e6l+jPciMyiIq6GZkgJRfO8PHKJ7bF90nAlcpE0XAL53p4k/g7dM2n",
-	"hmwAvMcQTMLcMubLIFPpsIW8Mq0LeQ26lMNDsRop2G3zXurzKRXS1kFVgnvqipfDsfe8umSIoVajXA7L",
-	"dN/aa/AbsFYou8PJDYdHm1L36xh71xp3dbNsAVUXTKxyTG/TeXZJ/4x7eieRnea/Qch2q7MOudJKDnmO",
-	"2FIDlYlpOWZH34e970weCSkiwZjot9y6sYHNFL21wVqMjVOnqaGxAjehlhxWRnnW9Fn64c35h3fv3r6/",
-	"ePkiBdL7s+Xrdl+x0V8aB5uj5uQQroZnQqyaFtseGkMdO+LDW8xa+TJ6dm3w9TRtr2B9OV0bpx30OADw",
-	"CKn829K3DxwT2Y4P7yd9bS9uPmeYT0IeB399sLLV/vcS2C31VJSFt1wDnFVgp4krUa2repAaM7YmuOG3",
-	"IsNIP51oJJ/QWC+cIf+kHgnDeWLwFEzgqmh1obt92/KNek/DfKFc6jB813X6Uc/YxBoPoZD5vhAwui/L",
-	"Bb8RlFw/FszeG+C227suaPUsjQ75boIV9PUAmIrIGuXO3vQGaIK8x1ep1mh5wYwgmwj8nnUrsZq6RDCw",
-	"j7QSp+EworIm8m3rYgK6Q6VcoFsW6Dp1Y1ANtsxzRPDAakM7YIh/zUV5UksNN6AroSvZ3c5cKt9l1TVJ",
-	"vVvQisyBBU2x2fHNPgVWHbwMeprtnOwAJqMD67UvjPGI8VSJYo8Ok50J/ygn1WTn5Kn9h1T4j6NFNOR7",
-	"NTYewIaA7Vkd/EJKfigDAkf7YvbD0tvv0R2C4d+dap9n4DOzl60Z4W0l6ZfhnVsPw26Tqvw6VlNW2MaH",
-	"yNAH6rJ8LIRVrZC3VJRFJBad7YNbqVSPSm4uUk7cZBcrU4FtY2YOwiTpQmQnPqEYkzrQypB59p2JBCOh",
-	"RaNv6WgXDVN4DEWLj4SkfnyMm9CkJEUEoJCUshtbE2dPGR8oF14LBQ1L7ZnFPP1g0rAzmiYcpVYijj6V",
-	"VvjLiUgGiub0jEVxON9lgZIU99kvLqrYMkGiF8bLEiGtSbrG0WS7aVVRQBl/JDSbcSPaooZ4puoEyxgg",
-	"kLTfHoYEuYv+i8iaBg/1QDm/RsLS0Ms9jbNUQZ6LKcSXseS34XZIKY7qPA1Jc9u8h8BB3w4U9nc2DkW2",
-	"TUzDUJ4ZbEkt9u8nIP0HVovD8joyMf0mUrV16ER6NQ8nQDtz6n1PDswcc7GOHm6+SszCnK2cGgueAYP7",
-	"tOOAgbsGoUcP/HM0xtbACICWOdzRWlx2LWbeS+0PODWdJZUUqcUcD+dPiBrX+w78jtmZKZ8pe9tiD7q3",
-	"FvQIUcurQjW0B7JkB8o7J2qZIslibgMyhkY6AkXS56T4Y/0fxHWPgMlCsodL/bwGfGVrCTi0EhMD/UQI",
-	"62iiz7izFhTGaGB7KElzqNUwryzbw1Ubq/TNzAki5p9RW/iFGDVmxeH7DxPKWyyZuJWZUJi6cwjo0W3r",
-	"jcBPEKuqUi784qItZsxBepYzaKceMtqVEJmrN6Njia41+HkZ5Vn7yllglI3W92AA2ZWcqTmVzCHUK/Be",
-	"nkeFuGmjM3pKFZdGCDuYB85bDjqW7uJ+NADDwMG5MAAGsFzCgUvccZvjPgd8/BPKYwCnjQuy+oyUCSHB",
-	"c1iU3W5TFWICGSGh2T/kHg0JQaT5suaM0QnjTxoJjVjljCMp3ghEva+nTUnjO0TGl9H+CM3gseDQgAKD",
-	"dg7anXg1vPAv1ANaZEQW2DUa0sNHUTgh5yWl08JSXEMLQxcHcjhOrRIVUDRht4DMIG9aKwE7B2dtNOKE",
-	"ULrYnNzusFeOvaTYwDztspIbeGHrGxavFfUH+7ZMkLa2/0sNkYiXPZQl0oWTtg462gOZu+YgamHYbuw2",
-	"8GkwC4N4Arh3oJIIsAif7FLGJiL4EcY13IKx8yHGm+MzGGWJXF+rfD5QKCaxOQklW09OUOnlZq6G40Ir",
-	"XRmswcR3ONgb6lvDIb0aLptjJrWcOsT494kRQWxZU4vLzCrZKyBM/Q62XlHcVfm7uLd7+oCX6pxIoqsE",
-	"qZpsHW0wy8Dn+W1cJrgB9+ctuoDXfdOOIt/CcnkOg13oQzFlZFMdvscHKV1tdQvFNX0erM85M07jPGzL",
-	"cpdVfnaWTC04CQaql5cAQs8LDgLW1z8AbGs7roGoLeuW67CQ97bzQTTgvgbbf9ksoSawKr4Vi79Equl7",
-	"MZsm/qIX/+CTT/yOzcYNUFe8h2V5Lfr7Pi5aAT1iyQ35ncHsQDRpeIl9h1yzP0i7291nPh1bGioL9zh8",
-	"AyUW2zBRpQp2ayrHNWcqFQ8T+lPYlwj7qeVaC5U9mNPvi9Re9/f5PSgyCiJk36crrOTmZiONJXF69EIn",
-	"rFPA5MkmUlE9qhHCMMiUPmOWNcprxdK4JX9KQYGBij5eiAscdyacXsAiVsSJ36p8DmXJxodU/GBdQeN4",
-	"krXYcZ9+3q0TqBVIUyo7TAwsHTRZCmFvbtec3Btq86Eo9ZXWueCqV5T661ITubnpoSbaPXsQNZEIyl0r",
-	"/PcqlbBVrYthRZrde9Po0WYuJCpxtfZy8W2DErSUtiFFyBq6dQOF1w49aFDNoSBPhPvb5zXIJ2zFjYtV",
-	"RqxfbA8sEeRXpDNyc7OZzojDWIrYltLIzc2XCSXBorqUSAAFphrRL6tELpklKJHc3HzlSiQer9UikYzW",
-	"uMixYDz4BGTcAzcMuyc7+K7EV8olka5nkghTBJWyBXywax1Adt493/shYWcvWv0DOBl/S74yvK71t30Z",
-	"UhccQgdMFwCNrI/R1b5xD3fTHwaaa5NjWM8Usut8CESutUTnQP0CMSjuYWic0hSF32a6yp2pxAx0boRe",
-	"1SLXM9LoW8Br4FY+XYJHtWW59UWsoVXE/JA20HuhoFAWZ3IlEne2VpWulPvH/XH+A8+kzcEnbCG/FHf5",
-	"lYa+Z4DZyAPeP0T/DLEurO9ZQPv3SUdFHS7dBecfWVkAEuEHxGseqNTPLlbfolZNcQiVD4cCMCtdzq6H",
-	"m4R+5RDBJPSrjm5IZ260na1CHgF+XBfFEbzcg+Wq4nBocuP5MxnnEmKe3pb4ao+CRXckz2FucZBigZIh",
-	"yW2yNMflvAQrHzAeci4nhHCaML1u9OIsGu2bjmGEhaw2UaMtfqh4RjQkVUbUOV986luT/Z0hDQhDyKhW",
-	"22GeHIEot2L96NDVMHM1B/gdqA7nxbUovKl69JilJFQvS60v4WtsFIJ1CJBrOVBT3EeI2x7YwVOXVXQj",
-	"piWOaTVH+8c+S58jgexdQEalNARNkkkOKEK+xRP82FdvhE04xRCKrkpKj3KrNCyNKU4PS1HumbIQfJJS",
-	"0BkzXuLBCHVvginAXMUaD2Ts0uoGCpaHVtVBbQ2QiZVaGUm4OdhvGkizAWqK6TAABeTRTexC7KUpdG51",
-	"o4IPS4iSv3bTnfJyfMLSgzRh6WBg/7ufUjH5/n4aI4Pvs4uZrlGnz3DxNq2dJ8z4A3TB4i7puSToJGsA",
-	"p+EVlzIzadKgemoeC1jmsqS2NVAgn9LfkCVEprTrnPidGahhroc37JFvqZ2w4ydsrKuCABqUnu16CigB",
-	"qtE19h/zzBXwg2v+7AXmGp+hsK9hH7Cjw0Oa4UBZZnqCgFUa+/T4U4WkvssJV/O0Rr5nHpKlDIBPPop3",
-	"HQMhUAHy2UL3nHZtttv9EnjeKr8qkPJU6GmOGBMEhgcpTW5eXb5M+F9Tk02WtGL+dZlm/aeDP9WZ+kgX",
-	"E17unOxcSUXdZhZbO69So4+2IEeWeVcCYX/9gToAgwXCQ2Mcb+8msme1xnLwqcYHlnpkgNSjx0mTSaHd",
-	"UeAyltdaTqMATU2W2JMvdJIE14LK5+F6gzsienHklBgoUO2do9O+m5r3nMbdrNia1xGXWLuOXx86O+qM",
-	"lhA20zs66ywxY5lTuS9kZSKcnXNCyyISoPvsjWZXhZ4ZSPXVM+htAjUk5VhMTlBwICQqMN5Mz1SueZag",
-	"cCsHyig5GonQ2tFwlV3pj07XBSSWJUTAumigy55acq6H98LeFvfUMeSItTznw7HYe45yfxV/qT/8Odlx",
-	"+scLaRw28sp3tPwketM5kd/eO53L4bzv25o/+5zs/MderB3tvZ36gr5lL+z41ZYZ6guiRuKpD6nC9zAz",
-	"/RSWWZgRSu9GMWWpCDMA4PLt7ZUQrWq3MF+E0foEfyPnu8NHhmG6tBP4snfY16FOn5cYWPrGIrBu+qtN",
-	"3LCND2XhRgfXZuBuq3Gxt287iH2ac7UqLlSIWxkgE6fNNi8h3GNNXvtChnAWWGgAvShAK5RZ4t/FDqkw",
-	"JrwHYkW7rgWSfU+9OvOu+sc7u9SvTvNw/XBiZ1zO1ebqRvrygl+nVDYLOq0b4jvDbkUBuw/M6vtg6zmz",
-	"mc7PxdUbh9AahaJtXTMPfPRGK/EzBgK2yRJgdh1KhF1dQ4mwe7dKsMIz8MrHbdRzjkU09H6CaXw92rML",
-	"3oMVp5jRcKehH8BpTPXCG1Hn5k64qi3/xOFf1RrbHCGo9oVHCrFch5IPTDgA4E2O7o9OSTZT7M6DjwWg",
-	"KyU+lgPlfhC6w0S3SJJvOeZcf949jdCG6a3gyqB3Q4kh1HGDT0cMS5Fd0jBpAo1SCQoTa1GAaIheAmYv",
-	"TgDvOPS+sGvW0BOTgsdu5lE00v88PtJkoLCAkcrOQsPlE+SrcPkDJvKTo+NQooYEidUlRsMGPMMGi1Ad",
-	"rovpmCuRXdIWXRZiZNKBwkye2KXk9xCL9ie8uBEEL4naDaDHYTc/7Ac8twKHQJJgs6MG1U1svFp5Pa6H",
-	"xvMLi1KBFJ+asS7pOGseqHUljj2WDRljzBTvP/5qJ3XObx88a2gVH66FX0MKkS5Ql/hKeeW5cwSvzyOX",
-	"6GMHjkiXwje5yldPt/UOPzFSP6LGQprbKXiFSEeQhqWDnUF1ePh4CLdDZvAPcYKfOWUNPxzspE29IQQO",
-	"lisOSzIOrA1kieO5W/NXq0q4GZ7TfndWlNH321QtPK/6dtWLph0RXR//0cOG+lKIVdR0DIfpiY40H2pK",
-	"WGpEjiK8FB9Ll9/jooHHT79HmFD7w0P2X//rf7OUq+FYF5ejQk9ShvdroNynpYYYCdyhxbhLEJLQrCvW",
-	"fyClWHwsWamvhZXiHjkZunxgevtIV8UJe3J8PFCpk8iAJXYpPg6FyFxOEBZmfOyINMIjCLpAqkZKTCPF",
-	"QF+sYYT6roFaKXmtcUiaTWBmSpNgKEGoL2MrAayWROZAoeYVlYFhdLCQpYhahgBQrVdqaIZwlhARs7qH",
-	"yBKCWARpNNTKVBORMaj4DyrfQAWcXK7mmK+CicIU3lumg9h1PL6bxoHsPuKkW0rgord/mdzjPiz4LMtW",
-	"5B7XGGhd71hIS74DD73PsFvvhS9Z3caLSb66sN1ZljHu7uvagqOP6nUgJ1NdlOvX1a2UMh+mmC9yyLKC",
-	"jxxT96iWTGaGgDabPXaiGjjooITK3olX9QBCJy8Ez+aX00IYQIwGlk8VDJCckRbinyC5Ut/7EdrvIDbO",
-	"iBqswNxcdgB2cXQGJogBBDjDp0AHyTk8QzmyA6ULJ8gUkwrgWJxQCDNwDeKw5QLoNrzEEJmzAHiGv/OO",
-	"QyfocB5BGjk5s0IcsfuSRm68WuSsyb/Xy75Fmmtow1tk4q+Rxr8ME8fB14O9BnoLYModbG67LWZg2u7u",
-	"kpbksyq3w4s+OaVtRcrAc8Tr2eMq2zPCUj3VdJDDatHvdGpvrDQm8dW3Hk+aQESS/mpczYHyBBjEhOcj",
-	"XVh9SWbeOHSrqd2cNj90eyjgztcshAOCqrQ08nYRnLlBS5xxw4zVEhF/ri34RvxoaXbQJlWYdj7OzefA",
-	"HWlWvheanVrXvJpksHSCPkIvVfn9k50WNOEvbXRTvGYbqs/nh0k+2VST2V6o3DHppWUxm/Ob3sK4yVMG",
-	"iqx0QFOzW4dVcs58vSvLabUzk4G6I8vBupoHs86+SIVNn6v6Eizqb++m2nnDpCEVHMsotml9xBL/oKjU",
-	"5nbI2le91Wg5ywD8XisvaTDP5SOHRnPohQzBLOy+5aN2rh4tccDCdtXfGTYtpN3fAKuM/INNdCYG6tHZ",
-	"i71nuyfQC5R62rmkR++yiQCZYytIZrlIwdiZcVlKdX050sWlVNOqRFhJPUOoTHID5UbAMGpgdwe7btj1",
-	"/laJSpyyFPtukqj1JU2AyAZtMNvi6M21EcNT+pK+uqSvgL3UkZE6IJF+gfTtBha1w1lyA+oCUeYg+Sh0",
-	"Z+AKMC0ThGR16oI0rNAVllOJWQK5pafMjKGuEPv4cpmzUmsqiW/MPXBsu9mts8aOpjX9RBoQArD3puS5",
-	"IBw+t7QQSlhLQpy92DvaTRgfqJoM6BAA++wtDEYtUwy1yCVMW5dfC25Tu2z7j6ho4xQnBwRyOaryHCzt",
-	"BTfdQF2EmDDdmzi07ALFDTwCKtELdXENTKuQ3xvq6xQ2hCbDH88/sbaJrxaFk7asdiZUebrMTRkGDugH",
-	"j7CIG3ytEhsfUNVYMlCwD8zeHVcWjgD2BLgKAQkoaLYTd12nuLnZZz9THy2IsiNGXka9y9w2NMHYiRlA",
-	"nYzlBqBq0LN4IP5J+Cc6EIA8jlqlc1GpBxPN7yv10II5FDy2eg2xc+J6aA01If06E5OphlTT90Sgq2R2",
-	"20/u3Wnaa937LHVeS9/R3Fdnft21C0JFXlAnWhtyZ90az2Xaic8D7IxLv6tnwkbN7qTv87ffM7XMBYbf",
-	"+1G/6QLMeCk9Wtm4RT9YvxGf41nvFvGQ2V+9aO/gE8nP7ur11lBh3cxLWOre2PYQaCk0TmfSozvNnQei",
-	"mu5acvz+YeA4vB/+i9HJ6vtsd+3v5Npam6zsZ+IukZ9159dlc51DJ3507qGWCFseKJP5zGrQb94933tG",
-	"SYj1PEWrJ/oUAsAucRlurWEMChIt3I7+KdhWR3TphGAxtypdsM3tSdlfKO/sK3U+/FVT60Ad3b/7yTZD",
-	"ZWHPKQt3inZWKwCBgXSvKw6txEkZYTzLCmEMaOdPdk8dlE4uPPHX7GrIoT3zr4xsRqJHChkstnfyjZnu",
-	"VElgRPkO9+xcGLM95ND6IM/HWg7F/8mIOc/HGrEllym4m8PjeGDee4M9P3dv/KaVVlrFan3VbeBDqatu",
-	"vNZaqu3gn/dCCsFChHTCpUprXApvjPPVAf6G89chS4v62IErTWbi0v4mhbY+Jm5OF9D6vU8SE+EBfXFZ",
-	"j7uYCTZn6dsgecwyRMSIu7XVOqrHSGYBgLOlW/rmAJzey7gKg/NOTB2ntF2G7jj5F0mbc0vrSlh2+F1f",
-	"A3DnirlabZfm+63Ad27aoGGFrKp37XDOnS1aLX0aQLxVtXoc7PRpolagCYETIUics07I4ZY4n7ipLJcM",
-	"0aUI5U06PGCrMR7vng4U93VOEJ5q4Mbbxx7vIqKQD0jVWkpYfosAQoCTARzGD6eLGvoPxghEIU5ZwWfo",
-	"6BYqw4S8crE8zRcgtQYR9uvRDaySouVVIU3Qu+fDJijyqcEWOXsQXPqgZg/UNkMslG9NcmNSmRL6DvUO",
-	"wMF7lWaVGkklzVhkHqCO21vqZVhHb5BTeMNAhfQC9xQEPVJ7EjQr3ClO4RD2CFMdWerWuLuPiFyyEAth",
-	"OQY4666AFkOWA9VQP+O5dsbG0LjZZ2c+p78FEAoS3AgPsQ2Xw+5mJyaME4tDrqgBoAO+87Av6URnIq+X",
-	"N3gRfjpQ6YQiMelC9YOx79VKDnnO/v387ZuEZWJajtnR9zUfL7sRc0PqWXErIJ2VJPSxXX493nZCWWV1",
-	"+XzK2tFyW5SZenjNwUu1R9LiENJCHK2OU6lIO4vCaCFW5hrKrgqWYQAcnwXqlyLPTAiidZMuYmlBKp7E",
-	"kkbAdJnyIvh/sC+fNFpRz0rXmwP1GkJgM8K1INnDbrpjrW8SMtm4uQG0m8KUAIxmOeK0Kheiy65BAmhU",
-	"EJ6HXogDBcNRaA8gaeVw7NHtonVRg2LFSpHn5pR2pvPOufgwZRx23CgKhUNlqGX9wKczjWyfUqSTuAG1",
-	"NOzp4WOWxmzEpT+nmSi5zFPinMh+ochV65ug8Pi+1VH+qSUxmdnbYa+c8SW/bVqmJZPynQOX2o7TwL78",
-	"y6iYf8QY/yVjjLCCZvrNPcUU2xVZiNgv717cSPzRM8hSjmpfHTM/AVYeqRkBZSWJUz187k1IRMLk54F6",
-	"9OInFJ8RtIZTMYF/xHACVLjvi2RfRaKuv1Brizf9D9iVr7Y0FqfXYbLBiW6zGBaTT77dSlicf0czP7wP",
-	"XyiQ1sfkO1tIz0vYVVVCnhG3929EGWlWEzmpXV4yw1JQT6S6ptAT9QvErDMra8HtFK7xQIV7vEFTwahx",
-	"WaFn0KassGxaeS1a+rwqy1mMBuUYFEhs8VzlOasA7NVqNg7Uw3MxNeSF4mWk/dSNJaujwJKgyNQqmiWW",
-	"kwZjYqD860BXHYLSc1aPpRDvs/r5pBqOyR9Pm+r2IcpQI93LyN9dc+0J/ygn1SQ99ablQEGRWWTyQsDQ",
-	"oRda+9fqsE93F9PnDAFo1mhhHSU95G6tr6I3UAtn3AyUK98l9BDQEd2xuvrdNZPgVuj10bE1qaBdsWfd",
-	"en27AgmcNtuSAokv/0ON/EON3JIaSemYC2pkDyG3vhJ5wKdTobIv7RIFkSM+liFR2195wXJuSkibnSfs",
-	"SowlFPgSGHwulUhcqjv3NawON8PyadzPhA15AYm3SvvUbkBGr/suCW+P57koIDskQfRgz4fBDzjRmRcP",
-	"4DFyMtiwQusJifNTFFXkTGjmzeuZYlZztkowCsdFFl8yns/43DBpEqpsjnpJ5fJGkG4NDomThauOljZ4",
-	"OkPUCKb97u35Bfuv//f/QzJIG9LGNfGRZvGVno0PVKS7L0sAb1MzXFenhlWR1IUxitGk1v4kqtS+k19s",
-	"UXbAVbjQzo7YmvQ4yzIZOMrDCY5OCwRQEaDwnfcChkBlvJbaQI0D8FZiI1xONMcmQtir5c54oHwBJoGG",
-	"4GlsiLvQIa4WGExBTR6gdjNUxxBMNMZeoRJf8CKXoogu2iPfmy1stFDVZOfkH/ZtvyaLfTkfAtsBOCbZ",
-	"+kJljl/+RvS7XcEBjoQHlButmIfAUCE2QBEh5IaO/ZMoRbbrImW6ZkQ4frMY0CEiV74GioGGvA+qun0d",
-	"+TPAg0rY1tSLCcwAzAOYaHUNoORG5LfWFCPNn7ARr6Sixju+tkMWBuSCqyOBjaY7g/y4WIjgtcYN7pk9",
-	"FgJmsnXu+BYI62thja+dYmFn1cn9vk7nyTsKOeGEZSiLw7u7bQ7xyd3OpXgM0GQbLqjT/dIhV0OR50Cy",
-	"PpybabAF7SOQ6Zn4wDjGd0nWYHMz1wTd3qOnrrUm+wXiL1SANVAUkSDLN0Qs3CVKvLmOKFenAf8BfoON",
-	"2bGfOqx01f2x4wChvbSP73wJcn4fgYR+O4SMs4ZzoJ372jx/qx+GM18OFfAevVioc8/GOkejKAnpE1Fy",
-	"AzrfV16Q0l2v79ouykC135SFLJBm7od/LYXKvQUVDKF6jgdzKR4QsVzI8QDc/haxLV0TpdARCeLm4Kia",
-	"4dBW5xSZd0nhXXTPAYaBq4UEbLogc+Pn7d21lxyMk6Q25DU+2nbNPcqfqzYox9bOW8R0aLgaO7SNu4jx",
-	"yK22nA/ZVTa40JYkOQzwRWAWOvlfjK3wzbA/D6wACj8kKG3CCJ0I1zdCbdi2oxC3+oZwIqnhDSqvEIZA",
-	"JDRP0tidnmDZMMPlsCMT/ALn9E3ngcMaVmeB4/Y/VA546TbWd5gZDoXpjEVbkxca9Cxx08WnKkOHFbKj",
-	"0V5CB4Bl+acoNKyedv7j2d7x0+89cKonCXbGUkuiIbRl/4aBBupK5FpdG1e6G9p+uyRHAMxIaS9Dlhfa",
-	"g0orCGBgpELRW1n0Up7n+yyF5oku72ug6olfgDlaqRulZyqeACl/Ia97OePF1D8gk201jrbvXicocY/g",
-	"m5jXiKtbkpcM+59A0y4Fpvi3kqFc0rmtdZFqLPfgE/x/lUH0ijpSMq1iNtrom37su9ThS5dViSPXDoS3",
-	"qrfLe+TyW6+VtaNsurNra/V2kFoFdVXAkVTFyhN5HbKxMULgylCw6PQjBYDdedg3LjsOHOaiKtTX2OOv",
-	"xHn1TcNHbr3BeVSFWm4NvURjwEeAKOUBJhi1InHR/i4Uoxk8SV8ynC6aO0eEJm2NqwxeO1DYxiRgAzkf",
-	"QyknouN821Rslfnj3QKXrwr1RbRqWFNXsaM9lQcsdnwJuB4bEiuxAIfsuKyDBD2T+AILSVk7hl1VMi+h",
-	"gTB+i9tUgy6CH/Epv5K5LKUw7NHbd3tHT3b32RsoWFOa2Dvw9KOj3VYghb9HCJRbOlpfad+BMQtIRVap",
-	"u5djrZ1k/f3/PT7OuSnFpOswrWrnj9LrYPdYnvpLeOc3bZj4daw2TsI2PpSBMos3+V6MFOqJjs0mSh3U",
-	"eNeholLyt0okGDOfSRcHCmp8jOdlVa12QCxU5/3mbonZ+/d/GbU+LG+JTu937lvR5WfRoa2nzy8fit7V",
-	"DvBQ3EqwWq3hvB81H0UmtwhgHNgPihLyG/gf0oQXf/hBQXoJ3mYnhmTRBAWIXoWgAItvOnNKrpVpvPTt",
-	"LfF9oEHHK3HStx2MOQbBicq9Q3mjR3OqYUO3ve4dOYpHQmSA+qHVAs5O9BqPOdqyQhfjx9yZiQaYMB6V",
-	"xNhtnpaYJOemRQn9i697JXOBMSN6Jj6vqLdvy2ljSoTLBeYhIabUGKXi1FCPmvJdzakZfzQEOgE7Xs5J",
-	"+cUaIGrC4pfnUlHDy6Juq+0HGuUIx3nZ0Suc0dTygvcVAhN4UyqgI0QQ3GJYlR0k9Qt559Er48Dvpbol",
-	"ZkJzotfHZEoftS7LLym0nMC+9y7gDqH93NoLOnrnWJpSF3NrXf7/AQAA//8=",
+	"7L17cxtHlif6VTJ4N8LiTPGlh9sm48YGW5LbmrYlrUSNZ6fRl5VEJYhsFjLhyixBtEMR99/9Hhv3g+0n",
+	"uZHnnHxUoQooQAQl9fgfmwIKla+T531+5/e9sZ7NtRLKmr3T3/emgheigj+f8vFUHDzVyla6dB8Uwowr",
+	"ObdSq73TvfNywW8Ny+eVfM+tyA/3sr1K/FrLShR7p7aqRbZnxlMx4+63QtWzvdO/7dHTe3/P9uztXOyd",
+	"7hlbSXW99/FjtufGEsoePJNmro3Egdrj5txaPp7OhLI5W0g7ZXYq2ESWgik+ExmTip2/ffriBeOqyNhi",
+	"KirB7JRbJg3jStupqOChdxc/HHzHHrz54Sn79uG332bM/fXdyXd/2l+9lP55vxXjupL29uC1LuX4dnnu",
+	"fxVibthiyq14Lyqm50IZJi2bVHrGqlopqa4ZV7d2KtX1prN4fsGvl4d8a7kqDJvoitmpNMxYbsUZs5pd",
+	"CWaEsuyKj28Yh3mM+UywB+evXxx8u/EmvCjEbK5hH96Ieclv3c+WZuNIBg7DHRpXZiEqVom54NYdDhO8",
+	"KqWoGC9m0hipFXtw/uxg3YkQcbmPI11daV0KrmBuP+kx76ami6lgc26nTE/gXNiCGzauBLeiwJ34buOd",
+	"eCNsdXtwPrGiWh7wF0exjx9+76iTPTl+lDEjxtodkdVswaV1o8W3T3Q143bvdE8q++3jvbA6qay4FhWM",
+	"98svvxyc13YqlJVjd7l6Bj0+ydhUL9xAPHkcl/nw4X5z5OV1/ceBJ/SL27k4eAVvN/2cQWmj5GQykDPQ",
+	"092c4T8O3ohfa2HswYui+xBl4Y4QSLzCRzOgsTEvS1F9Y5heKMcMlKPzKS8YZ+956X6laAceb3jQH7O9",
+	"Oa/4TFhimOeeaJ+WUij74ln3TMOMcMpcRWp3E5DuOUeSe9meY2h7p3tjeN+lLDYkxB4SfKXKWyT2KTeM",
+	"s2sg94rlRvyahyn8WovqNs6Bw7s2Jc3zwKu7duNF2IDwWM8OxAc234U/i4muxPptMDM4mNXbcIUv23Qf",
+	"nk65uhYr9gAF2Bge66MC+HLz9T/VszUHwMb4SN/A+O0WI9eV0R0EmCvxwV6O4dscr63jwteC4fbiffzT",
+	"/iE7Z1ccrmjGdAVXFQgGhDgrpbvk0rDHDx/2nRcOsoaxPROlfC+q21VbVNAzPXvkv958k57JyaSDif4y",
+	"FbBIPHXjjkgEdUdWzIoP9ozlUpVSiRw5G78Cgf7gxxcHD5GbdW1JAQOmk/pvlZjsne79X0dRFzzCb80R",
+	"TO9nXQjUMZRdvU2/1qIWTLjHnO4lx1NQu9ZtH/xg8717/kGMazeDVVMy9RW/dvsi/NM9k/APXoYHN5/R",
+	"i8nP3I6n3Zw/dypaJPiSK9SFnM5hhFBOLTVWcJh4Lj7MxdiK4vK9qJxwyFPNDKaPynpcwIvJAY6+bo4v",
+	"tRI98zxXNM2zIC2NlWXpFEdVmCxV3KRhj44fD5mWG3DY3NRFXalVzBpEvK0rxcycL5QoPJ3N+K3Taa+1",
+	"En2k736GZzqM+N+9e/EMFUg5k7aDxKyYGTYXFXIvz7Z6Ri/hJenYhZjwurR7p0+Os70Z/yBnThd6eOz+",
+	"JRX+66RToPwsjOGrJcoMH+khdvp2cwqnkXt2hL6Nm9Kk6UrXqjD58B3aaFNel1z9O16W5ZnRF7g37u5l",
+	"wJbGcsZLpurZlah6toru36ZWACx1eR74ebI/T/CiKSGB4QN9K12xHHYjd7fsWr4Xqm/TcE+7d+3J+k17",
+	"K0D1XMlBxSrtlL7dnJIuuLlZNazl5qZnTPfVFgPqG7FyodY9kDGl0T6FfzJpjSgnfRNxj2wxk7paPZG6",
+	"6tvuyMM2MlUqYeZaGQEU+brSV6WYuT/HaNK5P/l8Xko0lI/m+MS//sPgXRrGL/17YcSWXGETLsu6isYW",
+	"y8e6EEDfxvKrUoBJbJzpCAzdrT9xR7Ws6q5p0NNH6aM99vGqny8932GArvp949mPsBe0QWAljm+UXpSi",
+	"uBb0GOx9UYC/i5evKz0XlZXupCa8NCLbmycfOYqxXJZdGiP6uNzrnS6oa8ukPQPXz1zoeQmioEUa2Z6u",
+	"rdMt1+qBpMC9osc/Zkj7HaIa1ZtKGFG9B2rKGC+NZmBCuuvESsFN12w+pkT9NxogTjG6BvTVP8TYukmc",
+	"j63EUd7abt8HKAdO+Iz53NaVuDRSjUUO1JZHVc9/Ct5CUYlTdqXtlD3IuRtB5PsZ004JQW9jZSx7EN7o",
+	"vkgfGCl06rAHyQDw0Cn8/oqPbyZOqXKWp7sXomBGswmv9sHQUeCUyJW2lxzXJ4p8/3DkNiP6S5Iv97K9",
+	"dC7usca4e9keLqPDvZJFx4XbvTax4bEPJQ/3OlItgKzL8tVk7/Rvq39MSsPex79nHVqzrbjCz1ilFxlT",
+	"dVmiyIRzYiAu3X5xdctmuhKggLmnHFPxzHGJcKpeJ6U3vSRq5ryYSWtFEY1T75FsexqReoVxSnsiFQfv",
+	"A6qbnZtAr0tcWuDtRge3Ciax24drkl7zSs/m9tBNyyg+N1Nth0+FnAbmrf9l97TINWAYN27MW7g+/p63",
+	"jgrkOVC80qCADTimFkMI1BiJLFlccqadnGI+F6pwXKJeYW8HvRnoSizcdQQqgF8nVPDji4PvgQr8hSSv",
+	"cfc0kstGL/o53pLmlZPFMLMk2zPi10EOqGzPhFWvem9jh9p7j2aT+HUvvK1zk4OjbnlhV7dWmC4jyjAj",
+	"fwN5MGAptM2X3K5bzoVEOZX6Zjrtcv8AWuPjksuZKFIClqVw3AA1lWtRNKZa17A1PZRMB5/tfTi41gdL",
+	"1CA+zGUlDK1miSQVDeuMWlarUhjjrBe42czyG2HiNLUaC2AAU24aEyy4FQfWbca6WX7MNqC+mSgkv8QX",
+	"LHkRjOeehRiXvHKMSio25korOealU0pmneoIarm/L3/hVf6hJvsS7UabAcZoLCAj4sxajryE2BpntZr0",
+	"f5Kmg/ylFbPmHyvvYrxIH8NgvKo4iNjEgdrjamp5V90PwN4888QCH5fc2MP1ZNHeTlhAcxY9OyJmc3un",
+	"WsXlcAL1ltI2FLMsaZAg/DtXLHc7rX6wMj1Ube6aIYYhLujKesH19M3z84vnz/ayvZ9fPXvxwwv489nz",
+	"n57jh2+evzz/+fmzTmHWH+k6V0wWqboynmojzoBBuftn5nwswAsCakFUqubcWlG5V/w/fzs/+E9+8Nvx",
+	"wfeHl6cHf//9JDt5+N3H/9bFNkhfWSY1rsZTXV1OKj0bKCvpF1YPfP5KF7edHGtzSTWctp3+dLmJplCi",
+	"L9mKD7ZzsvW82HCy7/s8bT9UesZOMvavJ3C+osCg9pA42RLT9uukbW6vJGucb3p2WeK2a3DxZKGdVwQJ",
+	"6Sn8ZMM73KK15q48L6R1ljgltjCnabhBwD4+dmqms10GKkENGm2O8xeK5topVyxPppQPfLen52WhMhGi",
+	"cKbrmZv8TBvLvn3M/ir/jB6zq5Krm06Zfn9kvTznGa9uREHBFoiZnTAn65nV7OGTb93013PUTyPFFWT2",
+	"rOKT9ZKi7Ukr3K8YBK0xNYDdiLkFTfAfdXHtjJRbcluyB6+fHpw82j9zRzSV6ppRgoRbGrhAnNXsFuC+",
+	"cBolCJgvhociLSx9vI6ffezf8hezua429rm5HR+uvDVO9yOEdl7g706Oj5e1uY2ovkWakSppjn9ft/Q3",
+	"wkDMqS0pK/h8+CJhdfSyDhU19Tls5mlordDPK3nlijX2xKUgAyr3mQwQWbkUH8ZCFKLIMagJH8aA7ExY",
+	"uDwPG0Z+z9Uf61q5/1ttedmtKeHQr33UdQPi62bI5xux4HYweeC9vBvKXBqcLvyKY3zjBtuQLc6FKhyH",
+	"o1N2BidXTHzgY8to5GXeNlzYrNq5NTG2JVni37VqB2q1IZ1QmljIJhtwcEF/d+pqjAS1NAotDLsSpV6g",
+	"Po/zi0rACfvZEaCzfW7TRJROQuzVGp2wfh9jtMlI7SQJyJY92Ual7NqhQYcRuVNHtmPZpjwTFlBXlVsA",
+	"hpulYroqRIXBiKCTIvtRLJdFvkyf/pWbyp4ulryhdlWJ93KFhn8cNHw3R3SRY7YSKh37A/XNT3HsRJ9O",
+	"5DZh2lncvO6jVbbi4xWqAPpCluzaV3Ohzl+/YIUe17MmndPbm96+fxitDt/wRQhzZHtoXhQX3uhvnfnG",
+	"huMqN+LL4ISXlhXuLjtRgb+4Dz9hya9ER7jyeWQXjThOJ9eoxHt9E3ZkeX2ZD967t1zpSrFrrYvtV2fG",
+	"er42JPoWHuoPhF60UggyZqZ6ocBR27nKha5uwC/yaX5OipriGlpv9cfR79psbHbXvXmWOO9adkLwWW6g",
+	"RdLbVvs7Ywb0upTqs6X44IJHwlp78GM9u5JKFJdSdRnXFPO6kgoMd/LOz3llmZ6k8S78QioKTT77ieoI",
+	"7iZq0CuqcTO8kx3jBBkF5xhmQV4La5jsFs7bxFZWJCOA57JWCgo6ClE4m9t9RvH8dL/IOj28W9ZzI1Ux",
+	"lAD/6p5d8jMvh6o6w9G1srKMfIyo7W4Oe6YL5J9rNyZJ5RgW5V1K6lgK8mJSCQXCY+ZKAanItHiMiA46",
+	"OpDS3gqrRFficyOsDDVJVSWFAQ/xCSoVm+hBzpDoU4XczibOgySO319+doGZu2OBRiNkfIBWd8YqAX84",
+	"RVB88Hnb0sLt/1PGnv10cPJoP8MsJ6EKpvSCXUfd+qSLTfSrTZBqULvLaoZENekM8TeMX3NnHRkfOnSU",
+	"u5AGOdXJwztkVWGa3V7RxkS75uh+tvtZ7ixbg1tWCV6Wt5CWISkdw67IQmvfTUxr2lRPbkS/OtSSugKt",
+	"hHGMWTFjeWVFsXSj72Z7v9DgAoiHNDDcSGVNq67wxBK+EGVwyks8s84aqlAX2+sJK7YVkPb9aV77yPGD",
+	"IN427NGhhi1bulikBEQNfAvKUXw6whnQE4TRMQvIsvzo/cmR211z9Dtt8sejZGeOfpfFxw6b924SRbbN",
+	"ZBiaktBFUf2ZBas2/a+kpjSX+6NeJIUzWJsLZbupP7KQFRqcSBUJAXV6If2Id5GhkAbnv878hLb6063F",
+	"cq/DGi4LdiXgIPSEdGh/EKYeozfZESdkdLpLpyAZd+VRvBFGl3W3skHjz0VltMLUaCyYpBd7TbpBEfhe",
+	"UURmsXL83rRZp8sm9If1P+lI5PWCcYyo3sOQJFDw70RhjMzq0u9KQquRr0EmqxqLEnewkGbMq6KPnOVk",
+	"8jMpcV2Xh9xR0mCA7MGPvjzHL+Hty/PXb398dbGX7b0+v3j641629+7l23evX796c9GT8hAL4pIUCizD",
+	"cySnVc92Y7SEm85zhuhEJf4BbvI8Y4vpbSPqUHJ1c0mxB18kIxUUMPsQhP8nht6SD2SxakLdsSC5pspa",
+	"xBgkwQY0/L9UYr3CneP3YUCACR4dnMMIP1qZwtifvJj+tvsuxtvPcQfOKNs1ZoXbhY5x2Rm/ZRNdXQvb",
+	"YhcxWZSXleDF7eXcXSKFwSQ1KeUYXTFIEp0n+BxzNXupH5Q8XWEQhLLBGeSeNmaiZ/NS2Cbjilewc2D/",
+	"tq46PTD5W5WXvoCIORE+8yVimGqvjQju8qks0bJkOSikl15JMuLXnI3q4+NHY6zPZv/nf/3vkcqFKprP",
+	"QO0rZcq3nFNQ2umF/HpHkJtLK4t7iC7RmlGvO5ZSSqtaGUj5RzLibFxxM4VlPOq2BHtmnig+cMSrXMHJ",
+	"2PfhAJ7zym39KscKZGr4vGuLTtxaFczqhoMFv3Kb8+0dGn80v83Pmn5otS4vx7wsO5cGez5xJ8xKcc3H",
+	"t4g48eOLgyf7g3wmSzdh8zG2ICIyCDcw2Ybx58A7PI/e3LDVCEf0yVbm6iThZaroPvAu+u5gH1nKgGgR",
+	"Yc+6DnmZlTQOJbnma427sOfbZbU1GGd3EsKT42M0/brdylvy0k9kMXd2hX2IAU3fQrg7ZkVxxk6cQfbk",
+	"5OGKtXtq7XR7ufeAn0jr0r9txU62Eyw6qbGD8mAOKwnjLuzBqBV8tQZhWMI2aToD+Z9X2tpzXKGXtnlm",
+	"n7GW6nlorp0xR7ZXtWU5wYthheNEKl6mWiB9izbZpvrgD1KURVJTvEHWjtMXMS9xUWn3X3QpUR0dQVPt",
+	"d6VFdFl9b6GOOANRKD5wtxBnVuEm5xnLyfR0f7pVuP9XzkSED7S+LLW6zjvv8cStcXnEf3v76iWbayc4",
+	"K2QPV+JaKvKN5UfOZnMvP4Kiffhrzu00dypfThXD3QMmVZTLW+YsBaHGiAija+tUbUrBcObget6By8lw",
+	"H+NgXdT3gywFFg50z4WMbD0BpWMi3QFAbqpX6Cox105skQnUki5O773sDWiiZezN9HyQwoTe67t9J4Ev",
+	"eSm4MvAUiyy2C6nKySSEptZB8yAyD/1IIwn0FzcCtgSBt5SCv4f4lMH0X0dFCXLQckwMhqgVf88l7NVl",
+	"tdKbkfhR8jsO65ZSCXMJIeVV6S5Ku9sH9fBmSy0YR3KS2u58rKby8skxKH/7KAYVrmDmJazRdTUWEdzj",
+	"Y7any+IS0Ca6Cvr8OzLibVQXNOxwdVU4kdPt1Id4KpMUL6OJU57f8UBv/7wbzghpEXx7wyYK77m0Va3G",
+	"nM68Izy8bo86Obr71eWN6MjlfenWV0ojCriC3+13/h4P7HJDRwb9qoFp1W9A2hi9RMzEO4yx4kQ2NwPo",
+	"h0N471t41PPetla/odJYtKN0nogzD8kSTjS5Ok1ZkbLzJcmUtaSfp+JlKuznvi3W32SObQbW2pKuM2lu",
+	"dxfRdZNUQ9KtViNeqI1Tu7t0DOBCgNFhZCEMONGc2lErOZGiYLCH3ufPztGMmInZFWSs1oRaQKnKXQ7D",
+	"tmayheKxO71ipQxMONEZqx1b8flwt2zMFZQKCNyEVjH7UkL78R2IyfueTr8Y+6UhubKQwv7Y14ENkw+D",
+	"jrZXSMRcvIZYjnVpj3uq0pY5Wo83ZoVHYsmHsMSyOi9vRTHwDU078d4tk7C1dAlelOUitVNE9pOYmQyg",
+	"Ae5FV6JgPqPO6rJADQGKoevSejVmUkH0CX85UpCO4AxR/z2ZkocME46drmsgB8sdoEGqW80Ieg2J80A9",
+	"Pw+kntVS+GIagieRRuaVHgtjIq3G02XnMOcM637ApPQG7ilsCPw9aGITf8DeIRAorSE00NHY6QRQqMP8",
+	"1m1/UDYoeNGkyfxRLnRVhGoJDLOfMq4YUp73BuQ3UhX5GZQqIs4NsnEMId2IuT1kP5Dy4h4dqTxgeVpu",
+	"bnJM1cN3tr+a8Vs2ddQFEDVAHXkye2eyY4KL+yv+lrwH6LXJs5HK8QsJfgZIA3J/tL1x4HEA+oW4rfun",
+	"ru28tpdOqFElGrEyN5G6Ag/h5QzHgPqyS8jwNuSzKC9r42ROrdzbHGEDwhQqq4bl0lxyc6vGMBuunN5Q",
+	"XKZjHrImHY9AxdVXGNLvjCO9+eEpe/To0fdnuGkSQ6KVGAs5t+0SoAGMcmMfLBiyThUAkB4DLFR1XZEh",
+	"41d80T0ecq9G9jQA7Dpu7Wjx396+epnKEOACjUhIu3bkFig+mWjq7V07USttOdQJv/5lm4mSzOlVv9bo",
+	"cfKVdQme7vrx+vIRzylQPUmNj819vMjB/t5ZisOtmOraiAOUPAe81Cq8dk2pDog+REba0CEMMxruP0cZ",
+	"26gWfkKgp754uO1X79oC0y/AcRV3Vf8Lr+yr/+2p4e2dWm8Kli+Uy0+ZtGzGC4DnC94NyMMywBkOWU5x",
+	"MHwWdZqi4VRwzyj6Ap+CpCpfG6/EImO6GqkFJ5WDMmGT5JxTn6YMKKFQMN/A5YuZHTQbyAOjMdeldNCe",
+	"9vjVpreMo74DE/BvOmT5jJdOZ4bpKe1FHV2pICydbLidC6fr6Pe4F6AhXMI781OW4x/IVQGOdqQcwzpM",
+	"vOMgn2WREeu3pWDebwBszz/Lq2t4JWlPTvxEFQH93xVf5IcsV3WZn7J3/3p8fHyMRbsjJd2YIcNJ4uwS",
+	"mYRz1EH2uPFvBa8MRtG+//7772F9xurK8RA3bUL5ZVfiVpOYrLxZyUfq28cHV9KySam5Rbj5CUByIJLG",
+	"yfFx5uZXyGtpYZGOnyltLye6VgUBO2JeNQESNjnaN+ZwpHLvT/A5PrCdXqdBkp6SwJGFDyi4fTe+eAZJ",
+	"HQ2ZSMtOrdBlKYrLKz6+wdmMVHJLgva14IZqEKwjfaOb5BsoKaYvInmgHgg04P90R4x8Ok1Hw/yRuPU+",
+	"vTnsVeJWSVOd4vRXXY2efDVViA+96El4ZYL1QN1BNnIvDk1eSXY6rUQLV/XOvGkDYVsbzHVw5l3KhiLO",
+	"YMfeRs66drVDHeFtLxycbMsRh9kQq2BhfxS8RPO7L0jrCV7fdLecGRib/VE6Ou8ohpxycznrbDwSozFk",
+	"3AKXIfLEhO6kCH5OGO7LXuiSG3vZfzaB82SMPDMx9U6qcVkXPSfUS/3DdQPalUSN6kwIuOppzQIJAfhl",
+	"MyFAlwXhpp/14cBum++0oVu6TSGpBzVsVxapoLni5PBWENXPfSHgc1bpBblVYjlisxlaUoBWQunl4SrH",
+	"xh2UgrpRL2nU7jiPXih2BeVyUvGSYA8aGaDBpIgJgEG/M4BhxGaiIufRnNvp4HLAJIrdQY2b1IpYXnC7",
+	"Fgr9Z//cRxBtYv3zcNZv3KOOHLmSts+ZguyDFCbUBCGEBh6yRmlvwi06GQVWU0ElVWAWCnrTVaI2omgX",
+	"OQ7kF5vHeJz+feNIb4hndcO4TvKD4RzsQuvyKS/LLmpJTNm7EeZD3P9EIN7/fxfJjs2wD8hUIFWaUFrj",
+	"Fs6nsZlL8aRYxxbuSUrL/TVpLfbRxRQB2cn02+CDAI2WXdT0JdwBKK1YhvOArieO66xKhYG6zzq4nd28",
+	"OHIyJ8sparVx/gv2vVlOWNk46WXwi7aOSPWGfxJ9B/L34t4ExaSPaX31uTDJtrcTYpZ2/p8zrWV4MA4U",
+	"AGgAamwQ7l3eYit5Wd5e1srUcwygrcJzJ3QOLFTywUZAYuk+255MkuQkYzrJkPSR4a/pyDBZmUTSk2Ix",
+	"XMghV8OkibU+vCTZoTvRISQZpCkP3ce1YdaCX9ffB3Dmu0hlXuL2X21Gc+OEl63hzfW0DZNw2nhdlEAS",
+	"x+2e9CZ2z67tmj9sgz9sgz9sg89oG6xgEVvF5Tb2Zvlmi+qTonNh2LXr6fNyD3X4hQ48g6GENov8tVvY",
+	"DI3+rfF6xW3eEPd0UH7O2UCA0k93fG3oj2qT1clxF0b0FyeFUq68Ji1qw9yDJNVDhnJxMtXMWXeSx12z",
+	"9dYtX8Hl70pravDw9gVye77iymxTrjY8q62jNGlzChtILqQbV2Km0SIfphr3bcwbomsf7KkNNCbmxkhj",
+	"OUF2YyXurbFi1hl5TE8meVfsQJbmyilt5Vj0vCdu2waAs2xSCZGE9Ju9Fxg3CeIjZiQVYm6n7OTbQ5b/",
+	"/pF6gwPz8wqc21AEY8CQeEykgxxKSMxdAHZm5Qw0ynDYBOM2+fbA3Mj5gZ7jcg+oWA4Xi7tSyfHbetaV",
+	"kdJn3f+oF2zG1S2T6r0ek58tZNNi0oN77VCdtO5q2PGBjy2Gyt2uGxwQ4/8EfAIduE6TLIFvH7MrjFco",
+	"SCrMmJwwJaBt3CFb8quk5SJrPCkd2/0Szm45FFUjThjtXRfbeF3yLtjhz2Q2bVj/vzswOZ8xRBuxNa5c",
+	"BBGISvJ2sGzuoN4kMNy7PLAN0cE3aSTQ2xkg2ZWwU2vqSNItcSJ6cJ/Bt/K3mJ+xwQlvs5efsDlJjwRq",
+	"SbfBhtyF82tpg79a55dbyVv+XtyVZvQzr24KvUgSjU96daSuhhv9DQ8aHQ4APv/7oTiwuppPuRLFGlhd",
+	"38iALSDeTm2RMP8N9GxRSEt6VwEz+NO2WLsru920OzLQXnceXyVnvLqlBvVPp1qONz3KprOprVh5c5lo",
+	"1LFtIs8JNWG+q3yt/myR7oVvA6Xw5oen7PvHT/4UCmBCo/WLNAkUXAM5ZcFdyiJnYz0TMXlkrAuRNPMt",
+	"JWTXT3TVEbsc27qrpndlsx3su40lFZcxUzSjGiDLFrqGxNuhzHlAdJA29KkPEPaAljeQFeBKUjd6bpnV",
+	"rNDIxhaYbgThpEP2EjTqtfgLGPEAdOhLAF8wffsWu5OEJNGskcfbLGwiUBp4edJGMdzbHodi5OWiqnTV",
+	"OxtI6sQaFEQDyTMmABDSkxnkdKZIHQP9HwlmSMesSt/HaQDfwZ5PyHmwTLB7LYAweTmpSyzN2Yo+DeNl",
+	"qReDU+fmpGoPq+cHxbwDhR2mjyjCIeHXIhK5IltEmpUpcWv7oc+R216uYpk0j9aTrSnht565DsvT+zT8",
+	"ttZ8Arz2sD0n+UKoPH1737tmZ+7BiNtsf1wEArUOnvT/gMf7ZouE3jwX+CzQyuHwZOB3Mc0hpgRH+dGj",
+	"2PCyBm07/48Daoh78KLojpnfIfg6Lt+/MEnQoE1IwS52SS7dMwikguPL38QgTuUmXquJVNJMnc6GZXaG",
+	"iIwPbhqaduQbttbl3nwrWRM93SK80MyBR7Wi564APxvErfpK7Bzt/Xhx8doXo3R3nOquo7sg7YdJhYWp",
+	"3Y7lTiC8vK7UaagzOyXZeIqQpe6l8JfIB3RvJoBAmGOCEBgA3gmyKbmBK3TIp504WRdYrXNV0oIhou7E",
+	"e12JzKt8V7fJJi6Vh1zS+FDqwWs7FcpKD1Yx0dWVLApoQ5SWfcRWROmnUM7a/ISbm8YH/j41HmoXlQAR",
+	"ph/4TmCND73YTz8Tyla3jU9CG/j0w6iZNT4NgPadJS6NcUL5d/ppEj9qvcFOdQEfkc6RHHtagJNk1lw2",
+	"oOen2oA9WBtRtNoQhFsaPo//7JZ1cJaXrS+Ts0l4XfKpTz9obF9S9hM5XfhHHA//Da7rcEoJ1ng8Nme8",
+	"hoGV27NFOkgpuBGXpQZyDUebQpU3zjv9AkiRV+OpDPjm/rTHJZdYKBXPNeLowQ+TOYTdjB8BBSf/7qiK",
+	"im9OPozXKPlwSVFPaL2p4qId11BvHWFxK/BBeAKc9IqXl2Ae4C1Pj9fqyk0VDq4r2PEaRtgOcDRusewy",
+	"k3zA6OQ4Y4KPp45NXVM3Y8VnooAOa2cobK41VtZIE7NUBhkozdjdUiuy4VCjg3psnqcOpaGh6uBjWlJl",
+	"hisw20XzQk+qbeBgN20CZTX2SwIXhbR06L6L3l07qFq9odroLTcJGIBFheWMARn3HFeSZkVifomHdieJ",
+	"Ur2n4yPfmLZZBZb+4/2BQ3e3QU1IuEuD+B/eIlk+mkQbJcYphSHMd58qlnY79dy1w4VUW+2YZn8qm++t",
+	"mgzEK8GmXBXuptc9ez3mcz6WtgNs7V3n5C222vDbO+O37EowJ3Rhq58Mdcc6mSTF3XRRQfHX34a1Ebby",
+	"biG086BD1uAWrHdZ/NaadHISWTztuE+9lHdOAmO7Jsg4i10w53Wdtj+dNd4969nA6Q57/9wpVjtJKqEt",
+	"pGJXBH4kwl1MdSn63aebBVR8PaFbSDO6slXf6BCcXJpF7x6+csxvw+1DhbZT6XmOPldihtQiD54Pu4ns",
+	"dsE9itonqDmt9cd59S63uBeF7660t92xh6G62x9a1z+91pXIVTXmFbYMvit43+SVHhIr5v/OamOZsbIs",
+	"2ZS/F4d9GmC4Bl3X+g36Gdf07MR+ZMG0R3JZeIbLzQ0GD8E4872hhLMtHfsi480K2Njv9s8YR0QXadBB",
+	"yA0rtboeKfRbY/ZaIYsIdIYFhUrEDueySBKygF67wD2T1mSU17FdG5zd9bwOXohPml9A7v+0twzuv92d",
+	"U+2bWn7SHL6W1tymnq1Nx2iyWihFDVfIvwIuxcO76ni8Uc/ws1Y3N3eX51WtepCtv46+4aGX4CeR4R/d",
+	"x7/a7uOtBpSfRAakiX/aO/7ohn6n3dBN6gu981beXsyhj/nwa+zB/inE+nU0cvfRoU9a6h/d4P/oBv9f",
+	"pht8D+/s02Qbkq9531omS7ZkZHVK4KZ10GRWLfOlpcJ1G60Q66WUow39UNUK4FW0Gq7le6HYFR/fnIFV",
+	"Oxd6XoqeAsQboXordXHfuEdPXpMSAq/qXq4Si+0WizFxI8ZadfncHh233RshufIR1T3jv046M2zubfGY",
+	"f9xcmpdDm8RecDvEh7mshCHWNIzzI5Na4vz/FpocgOpQ6vFN6J3NLb/iTvy9eg1tfttrDgvomFf3ToQN",
+	"/WfYjV76eV1BVWiLhs5Q7/RhfiwUXk9YySbjcBtttvgCb92CS9v/7v5Xf3vc7LDSIS27dkGX77dmtEaX",
+	"oYP4EKJ8E3/RgS7gv+o8Ll2WjmFvN1MnZ7shFy5Cx/dGpzVnwqxuYXOyVh0Jg65eTzdIRC+qV6iZDSiw",
+	"i+ElcHeANXvKAlz1NjpaRINaCSLxBpLnlnZlNTjpzw1M0ej8ajVKvzPsKKAbv50b7v6Qx/+Z+yOaIZQt",
+	"LZtyMzT7YYgBBnQVrC/fB2bVZPwzKaitTNpHD5xdbUR1mTSDHSaGAzTL+t6Qei4UQDAmtW8QwBnzmSDj",
+	"j2CFq5XVmv4SLrWa9cSeEHJrXQ3M5Li50dRajQ+3FjsUTq+7ODbF6V52fW1WOovM54tHu+4pp+3Bqu7d",
+	"z7f+3rRS4UOnad9QEmJ0FZSJpTli5BQz0EWpsvATaAtBv1/Xn7or7fTtWHf2qWeleC/KMww5TnVZGHJY",
+	"gsMRSFz6dtPH++nIBBmC8QjKYlbdYwtVvNRbmmMrUj/AyUqJH5Q25aPzSVQeW323VLxPypUIuS7r8tDy",
+	"5gN5MxVt8+wbyj6u6q7o83lpNIlmjp4rJ54z99F4CvV5EHN2G2T1fLsEqb6Vd12Ft0LZl3rxhdpdWJ4D",
+	"9k1+ljTe25kVBrH+EL1zN/6TbLPuHTfdeBgbdsbdXe7pDsFSllNJ2j3GsJuMVoJqvbFa150UBl++7+4u",
+	"PCRaSTvvg5X9RkFuxK+BDQD7D12dvX0ArNfbBmfseKhw62r9DP3jVhWuhv7GnM24VGmXsbvxad9fqu42",
+	"Kf6bBgu66+Oex5SApWO6Ayd/rGrx4Mdb9GuO3nty5y8TR7bXaGbsC+1aw0fVM0labl2+hj67nPe8Ac6P",
+	"x7jYKnuywfW2SQ2825SGFpPovJ2fQIXDlrRMTH2gc92tdlu0BetecXB/pX3pSF+I6q40jgWdRZ5oFxry",
+	"8xCknFSTWGkpVWIMuT9lIaBpaY/2ae4KAcgL2K8W+IcWsE0G+86Ugu0Y9/Z34GP/vrxxusCm9olXie8j",
+	"lzVaC6uW0WN//oJl8eHaGctVYdJrN60E1M2ziVS8POxs3uhNUjL98C9ZoKjg0gKOi64upZrXtmGWZnux",
+	"/tJHL7tvbMRJX9G+gFQGaZrNBKGZEuTVRv/SN41S7Z/PX7zcy/bevvvz+V+ev7zongJxl6daWfHB9rAw",
+	"abCTtO+/H0EXyZ6nt5wyY6t6bKGKXGkbYNYQ+VASlE4b/JCdq+SVI0VLzVOU2JwSjanLctpHO4eekUGl",
+	"60r2XfpNT79f/wRlVOuywMYRZ7GxtndnKuzBCc88ePvUew2WjYzrmDi73iKBh/uwDUJuZPAsAjwRtkAV",
+	"5QSbEmO/zhc+WdoIa8uBLYHbzapXdvL3FjegW1JXjXjp3B0clpSZvn/AFiUdsTvUfFjy8ZYO5g2MMOqp",
+	"3X9vKQOK4PI9LqmG9u5UrnPFxzfX4BXrFhgbZF42e3UPAnsc0nP7rfDNvBOSm/OFCh17BqRSOfLr7iL+",
+	"i3s13nJqow57hkE1AMIDL5d7wVkr0bVpuW2W3BV6YawUxLTe2Bul0fp9WGeBDa0u9/iqy7eUS9Y8i7Yh",
+	"O7C9wEoKeOUt+FqNoUOye7LdClxak7BOrcrbfkTuPt7WM5BnaGcA1wUClqC7UNhiT/7xWBhohw9YBe4P",
+	"gipDLK8ghXOipmykqHwEktuxEa5j4t/vo/gY1jQi9N3vjbUHZSYF+t2CM6Vt/++a663PDGzRmmf8VCJ9",
+	"PRTh6i66UrTvSGrwx6y5Dnm/1I2iiwG2L3lTOiWyvENUJsl+qRBvkn0iOVqHukRSTUkX2FaT2Tf463on",
+	"Q1PZiy1yu1LOa2UNc2fj9OQ5l4g7GBpMqIJuKHRRzsd87rS+SyPVWORMKwCdRATJNHIFymTG4LHgRBop",
+	"33/d6jAkvNfdyccP97t0Oic9J7IsL+200vV1zzrS9uBKLEQ7W8PLYfcmVmp9IwrGLdoKmARgCfHR+7yw",
+	"87sSmLlOa8M8gZGaUlv4Kye8CncxhrGTxvb1ZLnCHLQid26igpspAWaySox1Bd7UZF6NJS5PcGs5OtZl",
+	"Ca6uDo70Ri9M2mYdRTrYCtC+fDtOJT44Pt8BbcvLMgA4VHrBrHAfgMHgVNPY/P+lZrzk1WzrCXiOMuSg",
+	"Umh6PSGEzlY+gKN0MCH4nFd26dyQIRLNBZ1o+zMDd2VLW+yUw3RXKr1IUesbXl8vBgotDDXm5XTFORl7",
+	"onXUm+lpU13ZCS/LNQce7nPr0GHur0AyQlRQfdLRD/LenI+txGAYOXDaVbeNa54t87BlEotu6Lgf4SY0",
+	"LmHH6Q4QAnfiLmw5Eb5et2FzIW/r2Yx3tXZv2aBryvepuwXE7i4npbye9hRhQuDOZG4L8GoZPROgZqWm",
+	"PAjFk+P9wZH0wIW6+TSNxy2OAWrGYNgYUD66VqMNQUpzlkcdJR/44mX1evAet1XlgT9sU0yya3Gd6Qlu",
+	"pr+torbYnHE5kQzlGSRiWc2uxCnLS/le5KgecTap3FecSgNnImO5ZyrhmYbCA55VqyvoSIJpL3GpIwVN",
+	"X7wagcqLdye6cROe1elOvODmpiMs79HzOjOsCPiwM4zso6Z6RuDazfip0/2ZrqhiUFr24Pm/HwyOpG5T",
+	"tNzwVX1CdHS4V2AILPPLXSMshzDEnYZ5t0Sbkk0kUTTuKIjbstcibGPHNjZIb7NwraPzrWK1KynovNHY",
+	"aSiQzCcHVE8caxkaTd3yzHDovq28CyUEWM9Xq3m42W8VrVzJWjegtm6P3ZYE0xWzg+u/rID88JQ9evTo",
+	"+4y9u3iasZkcV5oKWDKW/2eOGZktlp6aEcsiyOestYDJNmb2zSS8PoYrbTSA8BfbWzzDb3LJr7qAoDYS",
+	"QZV4r296rMCXqVsD6h61Lj7BlPNJuSutCHjozgQEjrkkKHDnWtw+OerGvnTeVEdfW/H+JkENIcGeY16K",
+	"/q+tRb3nA8DhenfvTtg9XPOvl9/7VqObsvvretZddnIhPtjYl6q/d2dnlGfOf60RejFtMLm6waris62z",
+	"s0y0rAfk9MFIWbL4zh2tqw62D22KB7A4X+G1a8Yd8tovQ9F9fwzZmf+QKbHgiBKVIOAZq+eIgcZvRMRb",
+	"c1oiIKlE8JQVqHSDp014EBuwrkH+Mndm3Z6yjhbk5Abr2sHGBLN46H10shX73oAXdg56J1zPEfnXy/Tq",
+	"aquUvEG09DxU57WFEXzaN581OWQQ//QJZLws2VVtY4FSdw5ZV6nS4JwwoKGO8iX3ecZKvRAVG3MDPUqo",
+	"I3anjrxRDsByh59OCIyY3TPmyim8wHscl8LondKLdB+uanObwIXEdEk3L1HN3L4FI7x7N/494r601Hk+",
+	"51eylJ12tU+Uko4fVu9hxxQr9HJEqkK0kM36paE3qh+qSwagp6talpaAj3QVc8h6dDRHyKvRjX0IU15X",
+	"AeSwv6R22eWVvHz1lU77ssJql+aXNc+g63794vXIuzDHhgsrr5gM1yzWNFgN69hKbnTrSU0b2mfUrE9E",
+	"h7etnORdyJl4cl+psAEtZ1xX0t6+dWuinAHBK1F1sVfw4rv5/sW3cIq1oNThEZJM37356dDfBdCq8I1h",
+	"/Km1872PH0HTm3SAlMbXo1BhV8IuhFBkvGFehYb0ciyBPoUrLsQc9b+JEMUVH9/45xeVtIJBQgb+4BsD",
+	"4MgZwIlaM1KI52mY0RgAwPQBgnRileDjqTDh50x84GNb3kJFKaY4xMExLuDDRVEfNR6MV1YjFYq3Eaa3",
+	"0Avl4TsnsvSdRT0OxEiN1IVj1IUeg3Lv85zHWtmKjykVg9i4Gwa6qwMWF0jfa6FExaFDaaVnTNpD9qIQ",
+	"ysqJdKLR1OMp44bBWQJwH6vqUpiR8mWPwshrBfM4YP/yLz/oavYv/0ISNcOf7Z9CW31HALlR/EZcOgGc",
+	"Z+zdxQ8H3x0yx6Ewku+9We7RdxdPMQCW+rQwH+0/80P2Sgl460gx6pU3h0xRUGmjHfeds+Oojq8Q7qZW",
+	"Hon60UP4DpuRBuADDhGda9CLz9iVtlP4yAhrpbo2+4duwHMGZoUvv3ai3M0lg/SQop6X0MjL9xvNmK24",
+	"LB1NErOSCpoN4QY43jXn7noyU1eVvuZWGCfu3JthHm7IQgi3QN8kXxr2+PiY5UvtxPIzyDD3U1uIsjzA",
+	"J0D1WlRaXcOvHz7s6k2KWw407kb1LUrd0WGb0/yQvUMpHDviqoKRZGa/1oCyzys+Exa+dJvniIheZQ7Z",
+	"C5Sn+B3cF6aRQdhvH9P+hnUxWSDnmHM79cT9+PgxZW2zG6ncLXC0B11Mjae+R/vwfthx9zDtNRRMGvle",
+	"ZAicXYRmdQxVVlUk/dvyvzy/YEfvT46gr5Nb/EvKtJLGTdRWtYKebe6KTtzlefevx8fHkDBBbcPg/e40",
+	"GhzHDeM7e7mB3v3rDz/88Cw8SxwAnqXV/YDd5cL6Hu+HK5M2LTY+akzt6fKxLkR+yLD9AWq8AQS12Vsy",
+	"SzA6v4HluRP1XtqZMzzcb/52fvCf/OC344PvDy8P/v77SXby8LuPOc3y9fnF0x/9FJ/snwJjhNgLkQsl",
+	"iwYkmzOWO/mVpztWq1IYk7Ts9XDmbkXhsE086z/hXmCU3z1ID6G+ER77bt9vwMPjE9yn/CeK3dK9oc1L",
+	"8LiJ639w48Umz8ZxQqrOCHbEw+Njt2sggwivlRLzMvwlVhb7nz0+/p7meQ4JuH6aD48dNcFfsIMMhSTJ",
+	"WMdi3EzBRwgNQmsjqpxhp0S0rdJ/A9xCfsbyDwehveIB/Dh3k3UsHbfaafJuLcypPagdc3MDJXeH7Bef",
+	"31BCo6LaGllgihXM6hvDgtOThTJ1UUBkfeJR5ZW2bkjYS4yNl3IslBFRzds7nzuByn7CL9jDw+O9bK+u",
+	"StINzOnR0WKxOOTw2KGuro/oHebopxdPn798+/zA/SYGX6LKkKA5nu4dH57gY3ouFJ/LvdO9R4fHh48g",
+	"s9VOQd05mkKG52/u72vRBaWgGC8lB/6SHznz7Lcc6v9PHoPaIwpoyokHhzIRzcywxS+KvVP3bsolBTzI",
+	"uXbLcaM9PD5uNYXhcxQuUqujf5ChiUrnOpWURgDdqg2L7fvZFmLCCROr61Vhbkeh73SiJ+6d/u3viWdy",
+	"74WhdsbaEbfbqPfiv7MHsGH7kHh8bcC/cGusmDkddIlC9073lFboksDt7T0K1DGtroFJLQEybHwgP8n3",
+	"QmGO2D/5kWxxFDPI+zG9h/G6Ap+GqA36xMUHj/QKh/HdPmSSQnSGlDc4vbF2vIiybpAF9x7aGXhTQCkb",
+	"qRngaUhw7HIU3wobpzkVQS+oqG3pkH+mdaw9Y7eKo3nJZet026bWx26wKBjl7o/zjeAFSUm/jk1Pkrjf",
+	"oSfcnrs1/N48Jbvj3wz4OHZ2d/w43ZueGEQ72/bU6OIGDIBPOIBbPivv9AD+p3vhRgfgp7AReX+Gnf6f",
+	"5z//tMVOV4IXtytkudN1UrmR+VIKg33HMZXc90cDO0HrG+MUZFDrnHWPSDG1MlHoPDl+xPK0jTmogiOV",
+	"vxG2uj04d6Zp3sgV8JXTzgY0Vs/n9HdDqDkla8Fv+4VaN8dzOyo/q1wbc3X3hPKUq+DnkGOBjnWyiM02",
+	"Eu79yREozkfksTdHv8do2sejFEqxk5ouvI1ABgc30ZZc/co8g2QEdDNFpfrBjy8OHn7bceWdtCOwQnNu",
+	"zgFcDaqzyALvxRWIjyDsntn7mK19kkYCU3vI839GCLwBT8JFGPLgMzmZGABC2B0BS2N1ddtFwefgiPWe",
+	"2Sk+eCcEHd2rf/v7x245T8NhkUZoqpaQNz3QR98IvfdxU/IguAiAn2heDvJVHowx4d+QxdR7LZ56jhoh",
+	"dJ1d7BOm01zq3so4YL3wXYMh8hK6Ub19evD4ZB/q9x3DNyOFN8kncYfKOZUxo52FC33R9ML7YBUiL+iJ",
+	"FeqQnbM81I3k6KY6hkId47tRuJk7Bj3hsgS33ZSbkQK+LYozNwbkt3EAabRuBSAtwJGX87GFbHSsEAXP",
+	"yJWYSlUwzioBggAKAb2GN1J5ONXLUGtJu3+ZzBT8pCsexQKYnJmpXkRgD0KX6xYd3dWPO7yF3QN23MmA",
+	"64ACWxqtANlhx9fyvJn8D+WdwXnvSbohfAIu6+r7SXcsBnyPfg/t9WXxcY0NTP0mDSoEh+AszRvt+SeO",
+	"3eed2uOziOm+s3ONeI3d9lJsdr17rspZimJP55RE2nsOCjBNN+ajfuEpI+075KOk9wdEI7cfCfqs2E50",
+	"CltS7Mr3HUn6UlbUFVKb0DjOaZ3k6c/YVC+A3nRJ3SSlYbIQs7m2AGWDuAKiEEXOHoRYF9b4SopLQXoI",
+	"NK3SisApUAeGFKT9BIjgASJSO96MCtJYVJZLlbxHqMIwfN79MgDOuMFHKizsSqCfIW/1Usl7XuWEAIZN",
+	"4EJlzZ2B/Aecri8IivuZARbP4+PvWY7ApKWGCA1v9bWC+lTYzHgQ8KvGtQ3f5V0cOqGXxiUGHfjPuri9",
+	"s/t7HkfyUL0fm1FmW9Xi4xfAQaiwC0J0ix2zk7f8FmM3VwLKzaBYeyvmQkjJH9dyCKSHHXGHp7wsnUY2",
+	"m4lCcivK2xTKHKPisaMPRagJxQq0MwinUaoCml2h/ayZUzBJWmxuNlIPnv108HAf47rQo9GpRlqx8VSM",
+	"yTC33NxgjCrFO9Ot9gkhJhGi3XD1MgymwZtGqtkFkslJuzQbVC/jE9jcm2b8RjQgxBKcbVDRsPLTUJV+",
+	"0kh1XGljRorkss8sDVzFGXuQ2V7QvJFljFTKMzJwd441wUa0uEPkDFkbHRzBU4yw+BNvcfrYo/uBYr4K",
+	"ZqSgIhCeBFwQ/0U3x8FRd81tcJTPxGlo9E5L0G/6WXojPKjL0q2gzt875UFPHaVRWoaXdk7X4zviQJT+",
+	"tyMO9OfIbvwqABzpFOA43ObmlBuZZ+hsAZo+W76BaALiBSVdBXHzQzu0HDkQ3EtIFpG2944x5FVOjPsb",
+	"PFJdV7gh9RGmuNMvR9u444vU6uz2h8je+4sE6NgEgx0oa0dXRYnFji7KxTTRQ42nOkqZojJ2qGmApMlH",
+	"x8cZa/bJ2m9BUhmtlfdRUPNKBs39OXPTGal0y8bwEIMFCjIFALO+aYieMlEasXQtMsaxH0HscQPPOV3f",
+	"8husxEu0d/Tf0F1i552mC9oJtCXQ1kZX4rT3PndfSSUWO7+QSe/Be76OvvXfmtuIp0kpQCYlst3fTphi",
+	"yEwhhTohvB1dU+jKtqOLes7movLeqaaFEHu5tM3SRutjT7/eJHY/SLuE5uDC3AcjFaqeRsrJSeoJmjNp",
+	"T73s831Cc/J6cvA6uj1Pe6XcMvKtCWw+E2H30Y7HCH/GSqlunAms7ZQt+K1BeXryEBRdlLw+ZddZ7+6H",
+	"i6kuRSqnSY+GsAm0PG5lUblXxRbJTi1HXyo4ViEjb6XRzC40o0UD0yGOgLjzk7osAQyRFORGxO5B7ust",
+	"8v1spJa16FAzHJTvqHfryrdsyIZo1USBO+c9je6DfygD5A1z1pDPZY3dgDd1DBKXmchSHBANH/1OYBmr",
+	"HLi/BIkJdyqACnEMOpViYt2sMBj4eJ98u0nzrnXu3aSr3g6PN+3d133AONv7cfC67Qkg4Iq5iz48Yrad",
+	"oxcXn7p5MX+49+BfASg4pEVDHjs8nrnptvOXCVhSVyykxCMbhtx8kCuY/ozJ9/3pbTCfHRIBjdBDALgf",
+	"OyaAn6Tx9RowHhy/RhTQYQkBjevsY5ZHv8dm4x831xQohO4VBV/P2dIU0pxpSAm5beRMO3l4I9X1KcPs",
+	"6UrMQk8p/11GoUb3BCbb+wRrys4+ZPlMWF5wy3On04MwM40scEgBvxG3BP/v/koLSvRC0eTQRXbrgczR",
+	"/4HpzI5RITUArWKtzdwpGYdOYj92s8D9jNyLzALqONQG4Ko0+CadsdYlQhF86OfQGnEXApTejuW49yw+",
+	"Q2/KvnxD3K57FJ7PC5lASSbXKyTKDNPLO1NjYlPe5XvywhpWq4lU0kxFwSoxFnJuDQV5UgdPlliK0Dqr",
+	"J/7Di5lEFQ5DuETfleCFUwZRr/1+/5C9Ji2ZSsHouQdQnnUlSgwYoWuw5E4ld1cE0gFCMVdQcAkEHDGV",
+	"vzEh0QME/ZNOpxHuyNuQAtKitsfLe/UMtdAdkwKOEt3QKa+l010nbDtFJDAKTxU9jMIr35Afg8wvyaAC",
+	"ZvSwWx727uMdpjP4pkDdtzZ0VLsPnWj7s9k+c2g7WZd11AdF8QU1HjmYonwJOCVk3ChIkUQ8YD0XI+WL",
+	"ZDLvk3rE8omurmRRQJtHTMtBu9J43XFSCVHetsHz+4DyA7LB6UiVgr8HdO6pmAXXcKehSdlQ3GjFos0J",
+	"JnQa1LF1pZyRgN+jQ8bxDwpIjVSCkBzCTj++ODg53k9KUoHjEBPzjBOTn8jLclWSp+14/5C9xWR7lvsG",
+	"Tzlb8BthRoq6+VDPSoM/ebTfL5nTy3b3krnRu+qeJfOwO36fkhlNkU+48qskc+pHQ5rZwnPW4hGdjrO/",
+	"SK/cTh0Da8Z8vzEdLcXAeNJVgWUgvvwk8wV+FVeFniWBYh68jCHwGhzo/X7zM/KI04+vSj2+waY1t8GV",
+	"nfk2oh/msrqNBf20YexaOMV4pMDbiTnc5N1+GVH9p+BVr23W0f2Zbj3lHqYXVE8m4AmkSSbO01P28Pjx",
+	"4UhRhz3vlvSuXffa2I+NSiUb72VWax/KHqnzGENGUFnP5Zr+Ljf7wLX8Mnq5IboDYR8pLkEoniM1UtiX",
+	"17Ge9jl9e7yPihxmXrtHTGx8g0H+iLnS3FvMYnp4/Dg69KADgjSQ+zlSlIZP5o9AWBtzQ/5KaIji2R/U",
+	"TGJyE4YJZ4IryvNvVkga3eQJVo5FAaWz6HQdqUaGg1sPaH9QT/X4+PE+Zj3QNntPLtJSkgQAsHyeSny8",
+	"8sHjY0dqEAoj3AAlxthHjMPiDxwFeFpzaq2PDLnH3e72eDHdFu3ei+lGSbyYu42ZxNhDB4OnyRRItiEO",
+	"3OzcTOD6CDrguAOw/051Pbn9xNbuJeiCTClwqbvIYOqWHal3dGUdxUxU1wKr8j3nx9BB2kwFSnRC9m3K",
+	"+xGpiM/nglccUDnm/NprkX/CVHHfHLCehesW6Jl0Is6uoYx5Mjlk4H4lHxamW0jHET38HwzQdSvcEqJz",
+	"1GxcpzG47OIp4rp8GdUUP8P5xXUDwM7K0go6cSKO+zCJFs1Os8H4oJlc3TJqarxTv3FHoUXP3XE/MbvR",
+	"tQKyEg4SsVQQMOWQPefjKWahYUvJ2LpMIjSBd0C5y3o7TxtRghfG+0TGgip0RwrvKAxIqQgQ97iRqvCi",
+	"55TmwzARWUFgHy45CTzF0LqgWfkoDkwUk/cA3MYNl0fAqtzf/Txp/EHIS5ymdMh+4k6DownwKvAkqayG",
+	"mOrC62K+VaH3pmb+q5FC7SUjDKeK4MmvSq5uEqCICK7msfNuTRDpXnfKfb+/B31t3UZqVV+3LLVV96Gx",
+	"cqV/w4IXbIngVD4n+FtNRJ0gS8/X11ezxPH4jWn4lUEnbbwlY3lH9zCIvtKywJpWuprxUv4G88X8FE75",
+	"YKh/oXsaNmek8kZL0yz4BuBVFV/koDYiDAouURr2j7qg6x07gLqNvuLgJGRFpeeYEuolD/YYOWVGiOBB",
+	"9IOA3Z6qrRwUexRWcTRqa3kLSkDc8aCpQT8jTLvJ2ogj0DIsXjiEuwIenQGN5cFxkmduFEXGh7umhbRo",
+	"DFS6LCGFjg7Qn+eDH1+AZ9Nj2CgQaSZkzBNIDbr6qxvKpfW/zg1X0sJxwVYHSoI8+eQ0D921BlLKY7s4",
+	"bm7ygEvjIxDN7rgwv2/JkRr2Zc5vS82LkULoMnQHloK/h6KrSi8Yn2l0vsQ3+Xq1kPfkrrMJtzg0pQVe",
+	"+PbpwcOH+6fsN1FpCMVhyxIkO9+kBBU7cc3Bc6Rq9GVBtI5R96nYr/cHgoOy2mOCweFjejQWkoHOSDoz",
+	"TuWxM7QuWtYToi8F/3fi94ESWOJYVuvOBF4IwvyAsmQ3Gjq8/BzGuW9fTDL0G2Gc7tBXOhYz9oUTbSSG",
+	"qMts0CMRwQ22aMcayQvAH/OHBwSnS7gQ5o5DK+sLmZv1rs0WgAZrYdxX7opTeYBjMchzGMILwlZyMyYf",
+	"TW7Er445fRiLORmWIB7y8NqRMqBqVwKg9Kgi0iahLdIJTC0INw/b4rEc2gEHV8CT44w9odxCIbGvMFUs",
+	"7PtIOmRHOnUtcjKr4QM/WsZyUPX9Wx8eH4dfhzpWqYwVvDhjOW4DyQSO5f2IdEbIYyFWeiVGymkxFPk/",
+	"ZIjdUMgxBH8SFLUHYWHoisH5ZHEw8tDAaAiG9fjhQydb4PSmuiyCh3ykTjLH3v3UwYeFZj0MAsxRqhqL",
+	"shr4kyhCOTBM3KqUYzcjWpaVkA596nUEJ2WhVpaXGaWcAaKdp+1gtGVET0hzEREx5W6QEM5A+cqoeV6q",
+	"qB+yc2sreRXU0qvbWGRcSqdwAQIbzDUjxnt1C/6OkXJy5pF7uZM3GVh7x/TPh0/2w676tTexBqlTIYjO",
+	"M4+YK23YGFBfvXYFJiOqL+5HlxrbNJ0yxxxzkv7wlfm/nRaSM5KKEEoodMgE6jE2PTDAH4gA/wUQATbH",
+	"A7iToN5qIzKKiqYZmSElV97wCconiIdYWFarQlQtb3+pxzdZuEPXfG7IBsB7DDFCcMgmCaW59OCWQZnW",
+	"lbwGXcoD8mFW7Lzkt4PU5zNCcmmi+kX31BW342nwhPscl7FWk1KObX7o7DX4DVgrlLTj5Ybv1ZCzKXci",
+	"I+1L4Yy7plm21HECTCw7pbfpsrikf4b3/NWdQbTTwjfYzsjprGOutJJjXiK46UgVYm6n7OTbuPe9OUEx",
+	"8ycaE8OW2zQ2sNF4sDZYh7Fx5jU1NFbgJjRy/mxSu0ef5e9evn33+vWrNxfPn+VAen9yfN3tKzbBztMc",
+	"Au8VgqN8zPCZmIJAi+2OeKKOnfDhHSYjfR49uzH4Zpp2ULA+n66N0456HCDIxfLQXenbR56J7MaH95O+",
+	"dhe3vKXUc/I4hOuD0Cruv5fAbin3XlbBco14qpGdZh4jpanqQcbT1Jnghr8XBSZw0Ikm8gmN9cob8o+b",
+	"AU6cJ8a/wASuq04Xut+3Hd+oNzTM5yrPCcP3Xacf9YLNoLYpIOncFQRb/2W54DeCii9jRcgurwtUUOwy",
+	"pUDawOXzpKochSoRO5aXeJ9xDj7kEHTHVBz3aKsrefCvZujiTrIUYwBt0wTFxBM5C9jzZJg3quIpSXGk",
+	"IBYZq93BnbyUT0QY5rn4MBdjK4rL5a3AIrql7KW0jjy4p0cwzd64fqPknPVWnPdH/zujzfZesoreAEHu",
+	"OND85WURvbW8SuNj+j02bRiYSTTsrqPJuSoSHLrq19DfEpIxEs8T976l4GzKUM8IlagNubXkMiD/B8Q4",
+	"mh6heu5zecEXopU4i4w3gcWgOJauZmAn1KFmTlYYJvFjEOCXLEuEi8SSVTdgjHXfCnvaqO4xYBdh2Mgz",
+	"p1Iq4Z1RILPrsvy0ADWZ/ktWYbvzuXsKPDjwMugstne6Bw0AfGcY98K0+Q2eKhHpyXG2N+Mf5Kye7Z0+",
+	"cf+QCv9xstx6504dC/fgL4DtWR/oRkq+L2cBjvbZfAUrb3+AEoxitL9aqizAP+4uWzubo5Okn8d37jzl",
+	"YpdUFdaxnrLiNt5HkRVQl+NjUUQ4hd5RUZGQWHK29+6RIjwjcmmTIeInu4xsBGwbkysRk1dXojgNNSGY",
+	"wIUeBVkW35iWkqUKg37kk31UZOAxFC0h6pnHamEQYzQpSdE/ACKiBPXO2oczxkfKh9JjTdpK38VyqVV0",
+	"X7BzmiYcpdPhkkizE/9WzkQ2UhHIIcbcQ0s/yjM/ZL/4DIKOCRK9OI2XdFjdcO+QuTiuqwow4xKh2Y4R",
+	"0xa1xDMVmDnGAEHjw+6UA5C76KtMPGcQjRop78PMWE5B6tu5yNNCA5DnYg52AUJGtVyMOeVMeK9i1t62",
+	"4A30IAsj5UR16Er4XadTCYYKzGBHGm94P3Vtu2cTOC6vRw0Om0hoXRGA7+o2ngDtzFnwM/vOWZh3eXJ/",
+	"83UmWpizk1NTwQtgcL/v+S40fYPQo0fhORpj1/q+u6ONHIyNmPkgtT+CovZWxZOJSlX55DuMyKtUE5NY",
+	"RmbOFwqwaJJoWbAW9ARbZNWVamkP5LUaqeCIbGSFZct5TMgYWqlHlDVzS4o/lnBDDgdg1mBilze8r6GZ",
+	"j7MEPDSmSVFlk3Ze6I5bcG8tKIzHwvaQiTzWalzWkLYPqzZO6VuYU2zPdo6pZ4ulfBTMgMX3H2eUo2yZ",
+	"eC8LoTBN7xhaFXWtN0HaRGDkWvlQq4+smikH6WkXGuYTipKUEIUvGaZjSa41xHQYGbkB/AAYZdvZ4gwg",
+	"t5JzdUtVz9hXBHgvLxMshYT5EqQ0Fs0bIdxgAaV9NcJ1vo/70UKnhmDG0gAYrPbJRT5Jz2+O/xyasZ1S",
+	"zhI4aH1CReLzwbZjHBblttvUlZhB9hdWFkAdwJXxp7b8svaM0eEaThoJjVjlgiMp3ghssdZMkZQmFkkk",
+	"l9H9CM3gqeDQ7RAD9L6PGPFqeOGf+fhmIkEvQ7IQUKQOFT6TJHRYckup87AU3z3R0MWBfK0zp0TFlg2w",
+	"W0BmUPqilYCdg7M2GnEmKTX0lkJssFeeveSIWZP3WcktcOrNDYsXippRf10mSGvd6w2RhJfdlyXSB8q9",
+	"CRT3PZm75ihp5d9t7LbwTTHjingCuHfAAw3A94/3KTsb4eKpoRLcgqmPF6SbE7KVpY24bSOFYhI7YVJh",
+	"xewUlV5ubtV4Wmmla4NeanyHh02lJqkcSingsnlm0sifpeIonwQVxZYztbgsnJK9pl9G2MHOK4q7Kn8T",
+	"d3ZP7/FSvSWS6PP/1rOdQ9sXBfg8v47LBDfg7rxFF/C6r9pR5JawnjXDvt0XU0Y21eN7vBf0gV7szOgF",
+	"ImR478w4S2suHMtdVbzfG7BachIQFvQ6LwGkmSw5CNhQ/wCwrd24Btyro1fg444JuY8PogH3Jdj+q2YJ",
+	"Zd119bVY/BapZtvI3rIX/+j3UOSRmo1bAGcFD8tqOJE3Q1y0WLlNbshvDGYCo0nDLTa59Z3lIcV2/5CF",
+	"0gtpCNkjYLKPlFju+UtVadga2E4bzlSK3BKAX9yXBL6v41oLVdyb0++zwGcM9/ndK7gVtmO6S1eY5eZm",
+	"K40l83r0UtvlM8iqKGZSUe25EcIwqIo4Z441ymvF8vC4r+Z7fPx4pJKPl+ICD3uTyy9gEWvixAAbDcsN",
+	"IZUwWF/QOJ1kI3a8inbevXNswelfHRNoZJtQ2QpMDCwdNFkq4W5u35z8GxrzoSj1ldal4GpQlPrLUhO5",
+	"uRmgJro9uxc1kQjKXyv89zqVsFOtS5GhQi66j+8kj7bznlGJa/QyT28blJvmtA05oo7RrRupBHADu6or",
+	"yBPh4fYFDfIxW3PjUpUR8866A0uE2pjojNzcbKcz4jCOInalNHJz83lCSbCoPiUSmspQbt/nVSJXzBKU",
+	"SG5uvnAlEo/XaZFIRhtc5FQwHv0OZDwA+nFecpUFBMYsVMVmia5nsjThEpSyJYjHax1x0l4/PfguY+fP",
+	"Ov0DOJlwS74wyMXNt30V2CIcQg/SImRtbg6z2L1x93fT7wddcZtj2MwUcuu8D1DFjUTnSP0CMSgeIMC8",
+	"0pSE3xa6Lr2plMBwXYlSL0ij70gGhlv5ZAWk4I7l1mexhtYR833aQG+EgqJ4nMmVyPzZOlW6Vv4fd8f5",
+	"jwKTNke/j0splF0Jnf+DhibbALvLY784iP4ZYl1Yy7fULS4kHVXN1lk+OP/AyQKQCN8h5P5I5WF2qfqW",
+	"9AVOQ6h8PBaQ1e9zdgNisLM5MIJJAIY9rXfP/Wh7O4U3AwjQPoojhNB7y1XF4aiXF5w/k2kuIebp7Yiv",
+	"DihO9kfyFOaWBimWKBmS3GYrc1zeWrDyAc+l5HJGNSAZ05tGL86T0b7qGEZcyHoTNdni+4pnJENSFVST",
+	"86WnvjPZ3xvSgDCETHAZPL7RCYhyJ9ZPjj1eAVe3ALUFSBC8uhZVMFVPHlGjIAOZk5fwNVbwYB0C5FqO",
+	"1Bz3EeK2R27w3GcV3Yi5xTGd5uj+OGT5UySQgwvIqJSGYIgKyQExLCBxwo9D9UbchDMMoejaUnqUX6Vh",
+	"eUpxemyFPTC2EnyWU9AZM17SwQgSc4YpwFylGg9k7NLqRgqWh1bVUWMNkImVOxlJGFklvxKIX9TGpcZ0",
+	"GID9CkhGbiHu0lS6dLpRxccWouQv/HTn3E5PWX6UZywfjdx/D3MCjjg8zNPmDofsYqEb1BkyXIJN6+YJ",
+	"M34HsKjcJz1bgklzBnAeX3EpC5NnLarHrGgO7SikJTxRAMPI6W/IEiJT2rfp/8aM1LjU4xv2gDODkNIZ",
+	"e/iYTXVdmdCqbj9QAECqOkVnwqADdOHBOsA1f/4Mc43PUdg3cE7YyfExzRAK0swpgtNRGVs4VUjqu5xx",
+	"dZs3yPc8wC/ZCO4WonjXKegJgQ2cL3VS7dZm+90vkeet86sCKc+FnpeIJ0PAl5DS5OfV58uE/7U12Q6/",
+	"prGVVNd7H5HN92nW/3L0L02mPtHVjNu9070rqajzaOt9A9Tokx3IkVXelUjYX36gDvC8gfDQGMfbu43s",
+	"Wa+xHP3e4AMrPTJA6snjpMnk0Po2cpnY2pG60SFGcuh9Ba4FVd7G6w3uiOTFiVNipGL/SGoRT9DGZ8tl",
+	"psOvIy6xcR2/vAYbqDM6QthO7+its8SMZU6l/ZCVidCV3gktq0SAHrKXml1VemEg1VcvoD0V1JDYqZid",
+	"pmjcwHgLvVCl5kVGhccjZZScTHzzUMgBU8WV/uB1XUBdWkEErI8G+uypFed6fCfsbXlPPUNOWMtTPp6K",
+	"g6co99fxl+bDH7M9r388k8bD2699R8dPkje9JfI7eK1LOb4d+rb2zz5me/9xkGpHB6/moaBv1Qt7frVj",
+	"hvqMqJF46n2q8APMzDCFVRZmgsi9VUxZhhbZAHWgK8BiU6LbwnwWRxsS/E2c7x4LHYbp007gy8FhX48w",
+	"/9ZiYOkri8D66a83ceM23peFmxxcl4E7tBnm1vZtD7HPS67WxYUq8V5GeNR5u1NXDPc4k9e9kCF0DRYa",
+	"QDshhNQosvAudkyFMfE9ECva913s3Hua1Zmfqn+8dkv94jQP39IsdcaVXG2vbuTPL/h1nrYH9kN8Y9h7",
+	"UcHuA7P6Ntp63mym8/Nx9dYhdEahaFs3zAOfvNRK/IyBgF2yBJhdjxLhVtdSItzerROs8Ay88lEX9bzF",
+	"Ihp6P0GyvpgcuAUfwIpzzGj4pKHvwWlM9cJbUef2Tri6K//EY901epOdIID+RUAKcVyHkg9MPADgTZ7u",
+	"T85INlPsLgANRlA7JT7YkfI/iA2+klskybeccq4/7Z8lyOL0Vmxkg++GEkOGnXYCNBANk2dMVyNFsLdY",
+	"iwJEQ/QS8blxAnjHoX2RW7OGtsYUPPYzT6KR4efpkWYjhQWMVHZWEV6Y8s394fJH/PPHJw9jiRoSJFaX",
+	"GA0b8D32yIXqcF3Np1yJ4pK26LISE5OPFGbypC6lsIdYtD/j1Y0gKFnUbgApEhuyFmdoQl1rD4gGmw3J",
+	"CXxMVY4NHMxGeT2uh8YLC0tSgRSfm6m2dJwND9SmEscdy5aMMWWKdx9/dZN6y9/fe9bQOj7cCL/GFCJd",
+	"oS7xhfLKt94RvDmPXKGPHXkiXQnf5CtfA902m7SlXTkQIRrS3M7AK0Q6gjQsH+2N6uPjR2O4HbKAf4hT",
+	"/Mwra/jhaC9v6w0xcLBacViRceBsIEccT/2av1hVws/wLe13b0UZfb9L1SLwqq9XvWjbEcn1CR/db6gv",
+	"h1hFQ8fw+L3oSAuhpozlRpQowq34YH1+j48GPnzyLUICux8es//zv/43y7kaT3V1Oan0LGd4v0bKf2o1",
+	"xEjgDi3HXaKQhH6Lqf4DKcXig2VWXwsnxQNKOnT0wfT2ia6rU/b44cORyr1EBiyxS/FhLEThc4KwMOND",
+	"T6QRHkHQBQ/ySEwjjy3svIYR67tGaq3kdcYhaTaRmSlNgsGCUF/FViIwNYnMkULNKykDw+hgJa1I2gMB",
+	"KHVQamiGcJYQEXO6hygyglMFaTTWytQzUTCo+I8q30hFTGyubjFfBROFKby3Sgdx63j0aRoHsvuEk+4o",
+	"gYve/nlyj4ew4POiWJN73GCgTb1jKS35E3joXYbdBi98xeq2Xkz2xYXtzouCcX9fNxYcQ1SvIzmb62oL",
+	"tNy1UubdHPNFjllR8Yln6gHVksnCENBmu59WUgMH3dJQ2TuNYLoZy3lZCV7cXs4rYQAdHlg+VTBAckZe",
+	"iX+A5MpD+15otYXYOBNqpgRz89kB2IjXG5ggBhDgDJ8CHaTk8AzlyEJvVxJkikkFcCxeKMQZ+GaQ2F4F",
+	"dBtuMUTmLQBe4O+C49ALOpxHlEZezqwRR+yupJEfrxE5GwDFu0IXRppracM7ZOIvkMY/DxPHwTeDuAd6",
+	"i8DpPWxut+2kYNr+7pKWFLIqd8OLfvdK25qUgaeI13PAVXFghKN6qukgh9Wy3+nM3VhpTBaqbwN2PIGI",
+	"ZMPVuIYD5TEwiBkvJ7py+pIsgnHoV9O4OV1+6O5QwCdfsxgOiKrSysjbRXTmRi1xwQ0zTktE/Lmu4Bvx",
+	"o5XZQdtUYbr5eDefB3ekWYW+h25qffNqk8HKCYYIvVT228d7HWjCn9vopnjNLlSfj/eTfLKtJrO7ULln",
+	"0ivLYrbnN4OFcZunjBRZ6YCm5rYOq+S8+fqpLKfTzsxG6hNZDtbV3Jt19lkqbIZc1edgUX99N9XNGyYN",
+	"qeBYRrFL6yOV+EdVrba3Qza+6p1Gy3kB4PdaBUmDeS4fODSVRC9kDGZhp70QtfP1aJkHFnar/saweSXd",
+	"/kZYZeQfbKYLMVIPzp8dfL9/Cn1/qX+lT3oMLpsEkDm1gmRRihyMnQWXVqrry4muLqWa1xZhJfUCoTLJ",
+	"DVQaAcOokdsd7LDj1vtrLWpxxnLssUuiNpQ0ASIbtLztiqO310YMT+lL+uqSvgL20kRG6oFE+gXSt1tY",
+	"1B5nyQ+oK0SZg+Sj2J2BK8C0zBCS1asL0rBK11hOJRYZ5JaeMTOFukLs2c1lyazWVBLfmnvk2G6zO2eN",
+	"3Ysb+ok0IARg743lpSAcPr+0GErYSEKcPzs42c8YH6mGDOgRAIfsFQxG7ZEMtcMmTFufXwtuU7ds94+k",
+	"aOMMJwcEcjmpyxIs7SU3HbaMoZgw3Zs0tOwDxS08AirRi3VxLUyrmN8b6+sUdsYhwx/PP3O2SagWhZN2",
+	"rHYhlD1b5aaMA0f0gwdYxA2+VomND6hqLBsp2Afm7o4vC0cAewJchYAEFDS7ifsOc9zcHLKfqWceRNkR",
+	"I6+gPoV+G9pg7MQMoE7GcQNQNehZPJDwJPwTHQhAHied0rmq1b2J5je1um/BHAseO72G2CV1M7SGhpB+",
+	"UYjZXEOq6Rsi0HUyu+snd+40HbTuQ5Z7r2Xua7xCdeaXXbsgVOIF9aK1JXc2rfFcpZ2EPMDeuPTrZiZs",
+	"0thShp6ehwNTy3xg+E0Y9asuwEyXMqCVjV/0vfUbCTmezW4R95n9NYj2jn4n+dlfvd4ZKmyaeRnL/Ru7",
+	"HgIthcbpTXr0p7l3T1TTX0uO398PHEfww382Oll/n92u/Tu5tjYmK/eZ+JTIz6bz67O53vL3vjMLaYmw",
+	"5ZEyWcisBv3m9dOD7ykJsZmn6PTEkEIA2CU+w60zjEFBoqXbMTwF2+mIPp0QLObuNoNum7uTsj9T3tkX",
+	"6nz4i6Y2oTq5f3eTbYbKwoFXFj4p2lmvAQQG0r2uoT+nNx0YL4pKGAPa+eP9Mw+lU4pA/A27GnJoY7/N",
+	"xGYkeqSQwXJ7p9CY6ZMqCYywr3HPdtsgsznI06mWY/FfGTHn6VQjtuQqBXd7eJwAzHtnsOdv/Ru/aqWV",
+	"VrFeX/UbeF/qqh+vs5ZqN/jng5BCsBAhn3Gp8gaXwhvjfXWAv+H9dcjSkj524EqThbh0v8mhrY9Jm9NF",
+	"tP7gk8REeEBfXNXjLmWC7VmGNkgBswwRMdJubdjaZRmDIwHgnHM7jWBmBAO6LQBn8DKuw+D8JKaOU7qX",
+	"jsefJ21uWAvkLwO4c81cnbZL8/1a4Du3bdCwRlY1u3Z4584OrZYhDSBeqUY9Dnb6NEkr0IzAiRAkzlsn",
+	"5HDLvE/c1I5LxuhSgvImPR6w0xgf7p+NFA91ThCeauHGu8ce7SOiUAhINVpKOH6LAEKAkwEcJgynqwb6",
+	"D8YIRCXOWMUX6OgWqsCEPLtcnhYKkDqDCIfN6AZWSdHy6pgmGNzzcRMU+dRgi7w9CC59ULNHapchFsq3",
+	"Jrkxq42FvkODA3DwXqVZ0sTfA9Rxd0uDDOvpDXIGbxipmF7gn4KgR+5OgmaFO8UpHMIeYKojy/0a9w8R",
+	"kUtWYiksxwBn3RfQYshypFrqZzrX3tgYGjeH7Dzk9HcAQkGCG+EhduFyuN3sxYTxYnHMFTUA9MB3AfYl",
+	"n+lClM3yhiDCz0Yqn1EkJl+qfjDuvVrJMS/Zv7199TJjhZjbKTv5tuHjZTfi1pB6Vr0XkM5KEvqhW34z",
+	"3nZKWWVN+XzGutFyO5SZZnjNw0t1R9LSENJSHK2JU6lIO0vCaDFW5hvKrguWYQAcnwXql6IsTAyi9ZMu",
+	"YmlBKp7EkkbAdJnzKvp/sC+fNFpRz0rfmwP1GkJgM8K3IDnAbrpTrW8yMtm4uQG0m8pYAEZzHHFe26Xo",
+	"sm+QABoVhOehF+JIwXAU2gNIWjmeBnS7ZF3UoFgxK8rSnNHO9N45Hx+mjMOeG0WhcKgMdawf+HShke1T",
+	"inSWNqCWhj05fsTylI349Oe8EJbLMifOiewXily1vokKT+hbneSfOhKThbsd7sqZUPLbpWU6MrGvPbjU",
+	"bpwG7uWfR8X8I8b4TxljhBW002/uKKbYrchCxH519+JW4o9eQJZyUvvqmfkpsPJEzYgoK1ma6hFyb2Ii",
+	"EiY/j9SDZz+h+EygNbyKCfwjhROgwv1QJPtDIuqGC7WueNP/gF35YktjcXo9Jhuc6C6LYTH55OuthMX5",
+	"9zTzw/vwmQJpQ0y+86X0vIxd1RbyjLi7fxPKSHOayGnj8pIZloN6ItU1hZ6oXyBmnTlZC26neI1HKt7j",
+	"LZoKJo3LKr2ANmWVY9MqaNEy5FU5zmI0KMegQGKL57osWQ1gr06z8aAegYupMa8Ut4n20zSWnI4CS4Ii",
+	"U6doWiwnjcbESIXXga46BqXnvBlLId7n9PNZPZ6SP5421e9DkqFGupeRv/nm2jP+Qc7qWX4WTMuRgiKz",
+	"xOSFgKFHL3T2r9Nhn+wvp88ZAtBs0MImSnrM3dpcRW+hFi64GSlfvkvoIaAj+mP19bsbJsGt0euTY2tT",
+	"Qbdiz/r1+m4FEjhtsSMFEl/+hxr5hxq5IzWS0jGX1MgBQm5zJfKIz+dCFZ/bJQoiR3ywMVE7XHnBSm4s",
+	"pM3eZuxKTCUU+BIYfCmVyHyqOw81rB43w/Fp3M+MjXkFibdKh9RuQEZv+i4Jb4+XpaggOyRD9ODAh8EP",
+	"ONNFEA/gMfIy2LBK6xmJ8zMUVeRMaOfN64ViTnN2SjAKx2UWbxkvF/zWMGkyqmxOekmV8kaQbg0OidOl",
+	"q46WNng6Y9QIpv361dsL9n/+3/8PySBvSRvfxEea5VcGNj5Sie6+KgG8S83wXZ1aVkXWFMYoRrNG+5Ok",
+	"UvuT/GLLsgOuwoX2dsTOpMd5UcjIUe5PcPRaIICKAIXvfBAwBCrjjdQGahyAtxIb4XKiOTYTwl0tf8Yj",
+	"FQowCTQET2NL3IUecbXEYCpq8gC1m7E6hmCiMfYKlfiCV6UUVXLRHoTebHGjhapne6d/c2/7e7bcl/M+",
+	"sB2AY5KtL1Th+eWvRL+7FRzgSLhHudGJeQgMFWIDFBFCbujZP4lSZLs+UqYbRoTnN8sBHSJyFWqgGGjI",
+	"h6Cqu9eRPwM8qIRtTb2YwAzAPICZVtcASm5E+d6ZYqT5EzbilVTUeCfUdsjKgFzwdSSw0XRnkB9XSxG8",
+	"zrjBHbPHSsBMds4dXwFhfSms8YVXLNysernfl+k8eU0hJ5ywjGVxeHd3zSGMUMWB0ovPrVz+DNCiUDLo",
+	"b1weDWXin1PCFE18TXXQQH3NFsVxGsa7SVAgKHxclnRdeRUh3EDgpAzL6YQQWz+lOLVj56bho/Vshf1D",
+	"A5+4um1rvr5qpM8x8SBCpAVQmP0sxDlBFUw0Wo+FBhlajgl9t+8ku2FG19UYWtQ7/TzdSEiAmugSq1fP",
+	"QOqXghvB5rU1GLH1mbkSG6iOPcYr9DhXoGj7VsaJQIYAKdwyUOzHyIwRMAfK+OA3Z6j7LiSlPionFOnH",
+	"bAr4ztK6w/QVt7y2+rKqlVvthFmtD1kulRVVVc9tzhzVGsZLO9X19ZSCg1Cpl+FaZ7y68XzefRV/fBki",
+	"e3lbPe5Vgx/kXgXOz1h+VZvbnC18U0s/8j4waVVcKr1Iqw0dMYBsA8Kk5DBYORLjonOTgztHwotXyz8i",
+	"Wx+JxYd9fnUe2mnIBAI982Tu5IkopKWVLs0WC7OuJHqAYhOAOCsg9R5Ff6SSYYIsGyLdznrMFcQIRshA",
+	"f1m6E5xV8VIvdpYFB29/g6++/zQ4Zd3aeuIUyXlBPTcQlIx9FujyotaEZoDTtHac8gpVfp7RBmatF5mT",
+	"0lrtXhn+3fP1ldBDFyRKboObIx9zNRZlCTQdMpcKDW5P4LSOdWYhBwxTmciswj6euOOoMj7xXaTZL5Bq",
+	"QFsxUhR8JydvDM57fTELnmkEdDyLUEfwG14GlJD2netWFd04oFM9d4/vfQ7N7U2Ch/316Gw4a+Z55RcY",
+	"5Fr/MJz5alScNxiwQffSYqpL9P9lMVMwyeND9WrtBfGa2u03XRfF6UZdN2Up4bGd5hheS1lhQbmKPr9m",
+	"OiPz2YyQnLOUzggtajosVOn7BcbmfyjKQZLj0E4eiiJEX/Au+ucArseX/QMMazQv0+cbYjlrDHmNj3Zd",
+	"8wBo6wvr7JSrNL/QI5u0omo9isWnWKxJBGk1H3KrbHGhHRmtMMBnQRTq5X8pjNBXw/4ChhD4tiAXdxtG",
+	"6EW4U0+27FBViff6hiCRqbcb+mkg4o6gn4GkSQ9CBFJM5jzuKXq6wDl91SVPsIb1BU+4/fdV7mT9xoZm",
+	"auOxML1pV7yYSehFtyIilZ7qeiX3DIWG09Pe/nh+8PDJtwEjPJAEO2e5I9GYxeH+hoFG6kqUWl0bj1IR",
+	"6oVCPj9gQ+W0lzGhGV2fSiuI1WNQXtFbWfJSXpaHLIc+wT7FeaSaOc4Ar12rG6UXKp0AKX+xhGk148Us",
+	"dyCTHXFdePcm8fc7xJnGFH5c3YoSHNj/DPpTKvBffC3FOJbObaOL1GC5R7/D/9cZRD9Q82WmVcpGY1Oe",
+	"eG9QEYCXrgJEQa4dCW9dG7M3yOV3DgvhRtl2ZzfW6t0gDbCQuoIjqau1J/IiFh5hMNxXXCK+wgfKdfLn",
+	"4d646jhwmIu6Ul9iO1uL8xpacYbceovzqCu12hp6jsZASHag7D50AMauWz6xrQ+wbwFP0pfk9UNz54Qa",
+	"JzjjqoDXjhR27IoweN7HYOVM9Jxvl4qtinC8O+DydaU+i1YNa+qr63enco91/c8BwmpLYiUW4EGMVzVL",
+	"omeyUEsoKUHVsKtalhZ65eO3uE0NlD74EZ/zK1lKK4VhD169Pjh5vH/IXkJtttLE3oGnn5zsd2IG/XsC",
+	"tryjow2gMj1w6gDK55S6OznWxkk23//f0+O8NVbM+g7TqXbhKIMOdodIDL/Ed37VhklYx3rjJG7jfRko",
+	"i3ST78RIyZ3m7/sqWR3VeN+MqVby11pkSYgMvCxRjU+hK52q1Y39iOp82NwdMfvw/s+j1sflrdDpw859",
+	"Lbr8Ijm0zfT51UPRu7qxjKr3EqxWZzgfJn22kcktY/VH9oOihPwG4Yc04eUfvoPAI91mL4Zk1ca/SV6F",
+	"+DfLbzr3Sq6TadyGTs4UmncadLoSL327+w6keG8Jskms5A/AhY02CF2ve02O4okQBYTRtVqClEteE+C1",
+	"O1bo09kwTXSmARGTJ9WfbpvnFvPB/bSodm35dT/IUmDMiJ5JzytpY99x2pj958teeMz9tBqjVJx6x1L/",
+	"2atbNhd6XopkCHQC9rzch7yx3JX6jYXl+aqL+LKksXj3gSblMGkJUvIKbzR1vOBNjRg8wZSKQEBJtwkx",
+	"rm0PSf1C3nn0yvg+L1K9J2ZCc6LXp2RKH3UuKywpdldiE1nG3DLIYiudvaCTd06lsbq6ddbl/x8AAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

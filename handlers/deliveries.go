@@ -13,6 +13,7 @@ func deliveryBody(d prompt.Delivery) gen.Delivery {
 		State: gen.DeliveryState(d.State), Position: d.Position, Content: d.Content, PlanMode: d.PlanMode,
 		Model: nullOr(d.Model), Attachments: each(d.Attachments, attachedBody),
 		PlanCommentRefs: each(d.PlanCommentRefs, refBody), MessageID: nullOr(d.MessageID), TurnID: nullOr(d.TurnID),
+		CombinedInto: nullOr(d.CombinedInto), RequeuedFrom: nullOr(d.RequeuedFrom), RequeuedAs: nullOr(d.RequeuedAs),
 		Outcome: nullOr((*gen.DeliveryOutcome)(d.Outcome)), Detail: nullOr(d.Detail),
 		Version: d.Version, CreatedAt: at(d.CreatedAt), UpdatedAt: at(d.UpdatedAt),
 	}
@@ -44,11 +45,11 @@ func (a *API) GetDelivery(ctx context.Context, r gen.GetDeliveryRequestObject) (
 
 // ReserveDelivery implements POST /v1/sessions/{session_id}/deliveries/reserve.
 func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestObject) (gen.ReserveDeliveryResponseObject, error) {
-	var lease *int
-	if r.Body != nil {
-		lease = r.Body.LeaseSeconds
-	}
-	reserved, err := a.Prompts.Reserve(ctx, taskOf(ctx), sessionOf(r.SessionID), lease)
+	request, caller := orZero(r.Body), callerOf(ctx)
+	reserved, err := a.Prompts.Await(ctx, taskOf(ctx), sessionOf(r.SessionID), request.LeaseSeconds, prompt.Wait{
+		Seconds: request.WaitSeconds,
+		Check:   func(ctx context.Context) error { return a.Access.StillInForce(ctx, caller) },
+	})
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,6 +60,18 @@ func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestO
 		Delivery:       deliveryBody(reserved.Delivery),
 		Token:          string(reserved.Token),
 		LeaseExpiresAt: at(reserved.LeaseExpiresAt),
+	}, nil
+}
+
+// RenewDelivery implements POST /v1/deliveries/{delivery_id}/renew.
+func (a *API) RenewDelivery(ctx context.Context, r gen.RenewDeliveryRequestObject) (gen.RenewDeliveryResponseObject, error) {
+	renewed, err := a.Prompts.Renew(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.LeaseSeconds)
+	if err != nil {
+		return nil, err
+	}
+	return gen.RenewDelivery200JSONResponse{
+		Delivery:       deliveryBody(renewed.Delivery),
+		LeaseExpiresAt: at(renewed.LeaseExpiresAt),
 	}, nil
 }
 
@@ -92,4 +105,13 @@ func (a *API) AcknowledgeDelivery(ctx context.Context, r gen.AcknowledgeDelivery
 		return nil, err
 	}
 	return gen.AcknowledgeDelivery200JSONResponse(deliveryBody(d)), nil
+}
+
+// ResolveDelivery implements POST /v1/deliveries/{delivery_id}/resolve.
+func (a *API) ResolveDelivery(ctx context.Context, r gen.ResolveDeliveryRequestObject) (gen.ResolveDeliveryResponseObject, error) {
+	d, err := a.Prompts.Resolve(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Resolution(r.Body.Resolution))
+	if err != nil {
+		return nil, err
+	}
+	return gen.ResolveDelivery200JSONResponse(deliveryBody(d)), nil
 }

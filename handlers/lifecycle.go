@@ -30,6 +30,19 @@ func (a *API) DeleteSession(ctx context.Context, r gen.DeleteSessionRequestObjec
 	return gen.DeleteSession204Response{}, nil
 }
 
+// ResetSession implements POST /v1/sessions/{session_id}/reset.
+func (a *API) ResetSession(ctx context.Context, r gen.ResetSessionRequestObject) (gen.ResetSessionResponseObject, error) {
+	var expected *string
+	if r.Body != nil {
+		expected = optionalID(r.Body.ExpectedIncarnationID)
+	}
+	s, err := a.Lifecycle.ResetSession(ctx, taskOf(ctx), sessionOf(r.SessionID), expected)
+	if err != nil {
+		return nil, err
+	}
+	return gen.ResetSession200JSONResponse(sessionBody(s)), nil
+}
+
 // DeleteTask implements DELETE /v1/tasks/{task_id}.
 func (a *API) DeleteTask(ctx context.Context, _ gen.DeleteTaskRequestObject) (gen.DeleteTaskResponseObject, error) {
 	if err := a.Lifecycle.DeleteTask(ctx, taskOf(ctx)); err != nil {

@@ -13,9 +13,11 @@ import (
 type PromptMetrics struct {
 	admissions *prometheus.CounterVec
 	deliveries *prometheus.CounterVec
+	owedMetrics
 }
 
-// NewPromptMetrics registers the counters with reg.
+// NewPromptMetrics registers them with reg. What an alert is about is there from the
+// start, at 0.
 func NewPromptMetrics(reg prometheus.Registerer) (*PromptMetrics, error) {
 	m := &PromptMetrics{
 		admissions: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -24,13 +26,17 @@ func NewPromptMetrics(reg prometheus.Registerer) (*PromptMetrics, error) {
 		}, []string{"transport", "outcome"}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gatehouse_deliveries_total",
-			Help: "Deliveries that runners settled, by outcome.",
+			Help: "Deliveries that were settled, by outcome: by runners, and as unknown by recovery.",
 		}, []string{"outcome"}),
+		owedMetrics: newOwedMetrics(),
 	}
-	for _, c := range []prometheus.Collector{m.admissions, m.deliveries} {
+	for _, c := range append(m.all(), m.admissions, m.deliveries) {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics of prompts: %w", err)
 		}
+	}
+	for _, outcome := range prompt.Outcomes {
+		m.deliveries.WithLabelValues(string(outcome))
 	}
 	return m, nil
 }

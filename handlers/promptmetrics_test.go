@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -20,6 +21,9 @@ func TestPromptMetrics(t *testing.T) {
 	m.Admitted(prompt.KindDirect, "admitted")
 	m.Admitted(prompt.KindDirect, "admitted")
 	m.Delivered(prompt.OutcomeFailed)
+	m.Recovered(prompt.RecoveryLeaseExpired)
+	m.LeaseLost()
+	m.Owed(prompt.Backlog{Unfinished: 3, OldestPending: 90 * time.Second})
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -31,14 +35,20 @@ func TestPromptMetrics(t *testing.T) {
 			for _, label := range series.GetLabel() {
 				name = append(name, label.GetName()+"="+label.GetValue())
 			}
-			got[strings.Join(name, " ")] = series.GetCounter().GetValue()
+			got[strings.Join(name, " ")] = series.GetCounter().GetValue() + series.GetGauge().GetValue()
 		}
 	}
 	for name, want := range map[string]float64{
 		"gatehouse_admissions_total outcome=admitted transport=direct": 2,
 		"gatehouse_deliveries_total outcome=failed":                    1,
+		"gatehouse_deliveries_total outcome=unknown":                   0,
+		"gatehouse_recovery_total action=lease_expired":                1,
+		"gatehouse_recovery_total action=outcome_unknown":              0,
+		"gatehouse_delivery_lease_losses_total":                        1,
+		"gatehouse_delivery_queue_depth":                               3,
+		"gatehouse_delivery_oldest_pending_age_seconds":                90,
 	} {
-		if got[name] != want {
+		if value, ok := got[name]; !ok || value != want {
 			t.Errorf("%s is %v, want %v, among %v", name, got[name], want, got)
 		}
 	}

@@ -36,6 +36,7 @@ var OperationRules = Rules{
 	"getSession":    {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"updateSession": {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"deleteSession": {Scope: access.ScopeUser, Of: access.ResourceSession},
+	"resetSession":  {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"startTurn":     {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"listTurns":     {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"endTurn":       {Scope: access.ScopeRunner, Of: access.ResourceTurn},
@@ -74,14 +75,17 @@ var OperationRules = Rules{
 	"removeQueueEntry": {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"reorderQueue":     {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"appendToQueue":    {Scope: access.ScopeUser, Of: access.ResourceTask},
+	"sendNow":          {Scope: access.ScopeUser, Of: access.ResourceTask},
 
 	// Deliveries.
 	"listDeliveries":      {Scope: access.ScopeUser, Of: access.ResourceTask},
 	"reserveDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"getDelivery":         {Scope: access.ScopeUser, Of: access.ResourceDelivery},
+	"renewDelivery":       {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
 	"attemptDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
 	"releaseDelivery":     {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
 	"acknowledgeDelivery": {Scope: access.ScopeRunner, Of: access.ResourceDelivery},
+	"resolveDelivery":     {Scope: access.ScopeUser, Of: access.ResourceDelivery},
 
 	// Messages.
 	"appendMessages":   {Scope: access.ScopeRunner, Of: access.ResourceSession, Ingest: true},

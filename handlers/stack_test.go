@@ -46,6 +46,8 @@ type stack struct {
 	metrics  *prometheus.Registry
 	stopped  atomic.Bool             // makes the writer of contexts fail
 	contexts *storetest.ContextModel // what was merged into the store
+	hub      *event.Hub
+	waiting  chan struct{}           // receives when a reserve begins to wait
 	token    map[access.Scope]string // of the workspace default
 	foreign  map[access.Scope]string // of another one
 }
@@ -57,6 +59,16 @@ func eachStack(t *testing.T, f func(t *testing.T, s *stack)) {
 
 func newStack(t *testing.T, store *db.Store) *stack {
 	t.Helper()
+	hub := event.NewHub()
+	s := buildStack(t, store, hub, hub)
+	s.makeTokens(t)
+	return s
+}
+
+// buildStack is a stack without tokens. What waits in it is woken by hub; what it
+// changes is told to publisher.
+func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.Publisher) *stack {
+	t.Helper()
 	doc, err := gen.GetSpec()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +78,7 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		t.Fatal(err)
 	}
 	log := slog.New(handlers.WithRequestID(slog.NewTextHandler(t.Output(), nil)))
-	announce, clock := event.NewAnnouncer(nil, log), domain.Clock(domain.SystemClock)
+	announce, clock := event.NewAnnouncer(publisher, log), domain.Clock(domain.SystemClock)
 	metrics := prometheus.NewRegistry()
 	frames, err := handlers.NewContextMetrics(metrics)
 	if err != nil {
@@ -74,8 +86,10 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	}
 	s := &stack{
 		contract: router, store: store, metrics: metrics, contexts: &storetest.ContextModel{},
-		access: access.NewService(store.Access(), clock),
-		plans:  plan.NewService(store.Plans(), clock, announce, nil),
+		access:  access.NewService(store.Access(), clock),
+		plans:   plan.NewService(store.Plans(), clock, announce, nil),
+		hub:     hub,
+		waiting: make(chan struct{}, 100),
 	}
 	sessions := session.NewService(store.Sessions(), clock, announce)
 	api := &handlers.API{
@@ -84,7 +98,7 @@ func newStack(t *testing.T, store *db.Store) *stack {
 		Sessions:  sessions,
 		Lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
 		Plans:     s.plans,
-		Prompts:   prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce}),
+		Prompts:   prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce, Waker: waker{s}}),
 		Readiness: store,
 		Contract:  doc,
 		Gatherer:  metrics,
@@ -102,7 +116,6 @@ func newStack(t *testing.T, store *db.Store) *stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.makeTokens(t)
 	return s
 }
 

@@ -55,6 +55,7 @@ func limitsInForce(bodies BodyLimits, more map[string]int64) map[string]int64 {
 		"list_items_default":            domain.DefaultListItems,
 		"lease_seconds":                 domain.MaxLeaseSeconds,
 		"lease_seconds_default":         domain.DefaultLease,
+		"wait_seconds":                  domain.MaxWaitSeconds,
 	}
 	maps.Copy(limits, more)
 	return limits

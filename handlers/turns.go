@@ -9,7 +9,7 @@ import (
 
 func turnBody(t session.Turn) gen.Turn {
 	return gen.Turn{
-		ID: t.ID, SessionID: t.SessionID, State: gen.TurnState(t.State),
+		ID: t.ID, SessionID: t.SessionID, State: gen.TurnState(t.State), InterruptRequested: t.InterruptRequested,
 		StartedAt: at(t.StartedAt), EndedAt: nullAt(t.EndedAt),
 	}
 }

@@ -53,23 +53,38 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	if err != nil {
 		return nil, err
 	}
-	services, err := newServices(store, env.settings, registry, log)
+	news := newNews(store)
+	defer func() {
+		if err != nil {
+			news.exchange.Close()
+		}
+	}()
+	services, err := newServices(store, env.settings, registry, news, log)
 	if err != nil {
 		return nil, err
 	}
 	if err := firstStart(ctx, services.access, env); err != nil {
 		return nil, err
 	}
-	ready := &readiness{store: store}
+	loop := newRecovery(services.prompts, env.settings.RecoveryInterval, log)
+	ready := &readiness{store: store, recovery: loop}
 	api, err := newEdge(services, env, log, registry, ready)
 	if err != nil {
 		return nil, err
 	}
+	loop.start(ctx)
 	return &app{
-		api:      api,
-		metrics:  onlyMetrics(registry),
-		notReady: func() { ready.stopping.Store(true) },
-		close:    store.Close,
+		api:     api,
+		metrics: onlyMetrics(registry),
+		notReady: func() {
+			ready.stopping.Store(true)
+			news.hub.Close()
+		},
+		close: func() error {
+			loop.stop()
+			news.exchange.Close()
+			return store.Close()
+		},
 	}, nil
 }
 
@@ -86,8 +101,8 @@ type services struct {
 	contexts   *subagent.Contexts
 }
 
-func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, log *slog.Logger) (services, error) {
-	announce := event.NewAnnouncer(nil, log)
+func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, news news, log *slog.Logger) (services, error) {
+	announce := event.NewAnnouncer(news.exchange, log)
 	observer, err := handlers.NewPromptMetrics(registry)
 	if err != nil {
 		return services{}, err
@@ -118,10 +133,12 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 			Announce: announce,
 			Observer: observer,
 			Capacity: int64(cfg.QueueCapacity),
+			Waker:    news.hub,
 			Hook:     hook,
 			Lease:    lease,
 
-			AttachmentExpiry: cfg.AttachmentExpiry,
+			AcknowledgeTimeout: cfg.AcknowledgeTimeout,
+			AttachmentExpiry:   cfg.AttachmentExpiry,
 		}),
 		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools).RecordingTo(recorder),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
@@ -212,14 +229,17 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 // limits are the settings that limit what callers do, by their names in /v1/limits.
 func limits(cfg config.Settings) map[string]int64 {
 	return map[string]int64{
-		"queue_capacity":            int64(cfg.QueueCapacity),
-		"attachment_expiry_seconds": int64(cfg.AttachmentExpiry / time.Second),
+		"queue_capacity":              int64(cfg.QueueCapacity),
+		"attachment_expiry_seconds":   int64(cfg.AttachmentExpiry / time.Second),
+		"acknowledge_timeout_seconds": int64(cfg.AcknowledgeTimeout / time.Second),
 	}
 }
 
-// readiness is that of the store, until the server is told to end (OP-14).
+// readiness is that of the store and of recovery, until the server is told to end
+// (OP-14).
 type readiness struct {
 	store    *db.Store
+	recovery *recovery
 	stopping atomic.Bool
 }
 
@@ -227,6 +247,9 @@ type readiness struct {
 func (r *readiness) Ready(ctx context.Context) error {
 	if r.stopping.Load() {
 		return fmt.Errorf("stopping: %w", domain.ErrUnavailable)
+	}
+	if err := r.recovery.alive(); err != nil {
+		return err
 	}
 	return r.store.Ready(ctx)
 }

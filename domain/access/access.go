@@ -29,6 +29,11 @@ type Token struct {
 	RevokedAt   *time.Time // nil: in force
 }
 
+// inForce reports whether t opens anything at now, a time of the database's clock.
+func (t Token) inForce(now time.Time) bool {
+	return t.RevokedAt == nil && (t.ExpiresAt == nil || t.ExpiresAt.After(now))
+}
+
 // Failures of this package.
 var (
 	ErrUnauthenticated   = &domain.Error{Kind: domain.KindUnauthenticated, Code: "unauthenticated", Detail: "Send a valid token as Authorization: Bearer."}
@@ -57,6 +62,9 @@ type Store interface {
 	// TokenByHash returns a token and the time by the database's clock, or
 	// [ErrTokenNotFound].
 	TokenByHash(ctx context.Context, hash string) (t Token, now time.Time, err error)
+
+	// Token returns the token of an id likewise.
+	Token(ctx context.Context, id string) (t Token, now time.Time, err error)
 
 	// Place tells where a resource belongs.
 	Place(ctx context.Context, r Resource, id string) (p Place, found bool, err error)

@@ -31,9 +31,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Caller, erro
 		return Caller{}, ErrUnauthenticated
 	case err != nil:
 		return Caller{}, fmt.Errorf("look up token: %w", err)
-	case subtle.ConstantTimeCompare([]byte(t.Hash), []byte(key)) != 1,
-		t.RevokedAt != nil,
-		t.ExpiresAt != nil && !t.ExpiresAt.After(now):
+	case subtle.ConstantTimeCompare([]byte(t.Hash), []byte(key)) != 1, !t.inForce(now):
 		return Caller{}, ErrUnauthenticated
 	}
 	caller := Caller{TokenID: t.ID, WorkspaceID: t.WorkspaceID, Scope: t.Scope}
@@ -43,4 +41,25 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Caller, erro
 	}
 	s.known.put(key, caller, asked.Add(lasts))
 	return caller, nil
+}
+
+// StillInForce is [ErrUnauthenticated] when the token of a caller, who was
+// authenticated before, is not in force any more. It always asks the store: for those
+// who wait, and must not get something that was forbidden meanwhile. Where
+// authentication is off, everybody stays who they are.
+func (s *Service) StillInForce(ctx context.Context, c Caller) error {
+	if c.TokenID == "" {
+		return nil
+	}
+	t, now, err := s.store.Token(ctx, c.TokenID)
+	switch {
+	case errors.Is(err, ErrTokenNotFound):
+		return ErrUnauthenticated
+	case err != nil:
+		return fmt.Errorf("look up token: %w", err)
+	case !t.inForce(now):
+		s.known.forget(t.Hash)
+		return ErrUnauthenticated
+	}
+	return nil
 }

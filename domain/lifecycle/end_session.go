@@ -53,11 +53,17 @@ func withQueue(changes []event.SessionChange, prior, ended session.Session) []ev
 	if prior.AutoRun == ended.AutoRun {
 		return changes
 	}
-	i, known := slices.BinarySearchFunc(changes, ended.ID, func(c event.SessionChange, id string) int {
+	return withQueueOf(changes, ended.ID)
+}
+
+// withQueueOf adds to what ended, which is in the order of ids, that the queue of a
+// session has changed.
+func withQueueOf(changes []event.SessionChange, id string) []event.SessionChange {
+	i, known := slices.BinarySearchFunc(changes, id, func(c event.SessionChange, id string) int {
 		return cmp.Compare(c.SessionID, id)
 	})
 	if !known {
-		changes = slices.Insert(changes, i, event.SessionChange{SessionID: ended.ID})
+		changes = slices.Insert(changes, i, event.SessionChange{SessionID: id})
 	}
 	changes[i].Queue = true
 	return changes

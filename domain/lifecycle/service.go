@@ -1,4 +1,4 @@
-// Package lifecycle holds the operations that cut across: to end or delete a
+// Package lifecycle holds the operations that cut across: to end, reset or delete a
 // session, and to delete a task, with all that hangs on them.
 package lifecycle
 
@@ -29,7 +29,8 @@ type Tx interface {
 	subagent.ExecutionEnder
 	prompt.Abandoner
 
-	// UpdateSession writes title, auto_run, state, queue revision and time of s.
+	// UpdateSession writes title, auto_run, state, incarnation, queue revision and time
+	// of s.
 	UpdateSession(ctx context.Context, s session.Session) error
 
 	// EndTurns ends the turns of a session that run.

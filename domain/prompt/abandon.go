@@ -17,7 +17,9 @@ type Abandoner interface {
 
 // Abandon gives up what a session that goes away is owed (DL-9): what was not
 // attempted is discarded, and of what was nobody can tell any more what became of
-// it. The receipts stay readable. The transaction holds the locks of task and
+// it. A reservation is worth nothing from then on; who attempted can still settle. The
+// sources of a combination are owed like it, and given up like it. The receipts stay
+// readable. The transaction holds the locks of task and
 // session. It returns how many there were.
 func Abandon(ctx context.Context, tx Abandoner, taskID, sessionID string, at time.Time) (int, error) {
 	owed, err := tx.Owed(ctx, taskID, sessionID)
@@ -25,11 +27,13 @@ func Abandon(ctx context.Context, tx Abandoner, taskID, sessionID string, at tim
 		return 0, err
 	}
 	for _, d := range owed {
-		from, next := d.State, StateDiscarded
+		from := d.State
 		if from == StateAttempted {
-			next = StateOutcomeUnknown
+			d.become(StateOutcomeUnknown, at)
+		} else {
+			d.become(StateDiscarded, at)
+			d.TokenHash = nil
 		}
-		d.become(next, at)
 		if err := tx.UpdateDelivery(ctx, d, from); err != nil {
 			return 0, err
 		}

@@ -108,9 +108,10 @@ func (s *Service) fold(ctx context.Context, tx Tx, a Addition, ses *session.Sess
 const foldSeparator = "\n\n"
 
 // takes reports whether a may become a part of d: nobody can ask for d by an id of
-// his own, it carries nothing but text, it is sent in the same way, and it has room.
+// his own, it is no other one again (DL-12), it carries nothing but text, it is sent in
+// the same way, and it has room.
 func (d Delivery) takes(a Addition) bool {
-	return d.movable() && d.ClientID == nil && len(d.PlanCommentRefs) == 0 && len(d.Attachments) == 0 &&
+	return d.movable() && d.ClientID == nil && d.RequeuedFrom == nil && len(d.PlanCommentRefs) == 0 && len(d.Attachments) == 0 &&
 		d.PlanMode == a.PlanMode && sameText(d.Model, a.Model) &&
 		len(d.Content)+len(foldSeparator)+len(a.Content) <= domain.MaxPromptContent
 }

@@ -15,8 +15,8 @@ import (
 // Attempt takes a reserved delivery over the delivery boundary. The caller calls it
 // immediately before the first I/O to the agent, and does none unless it succeeds:
 // from here on the system never sends the prompt again (DL-2). It writes the
-// transcript row where there is none, starts a turn, and the session runs. The
-// answer names the message and the turn.
+// transcript row where there is none, starts a turn, and the session runs. The sources
+// of a combination cross with it (DL-8). The answer names the message and the turn.
 //
 // Errors: [ErrDeliveryNotFound], [task.ErrArchived], [session.ErrReplaced],
 // [ErrLeaseLost] (DL-1), [ErrAttempted], [session.UnavailableError] for a terminal
@@ -64,8 +64,8 @@ func lockIncarnation(ctx context.Context, tx Tx, d Delivery) (session.Session, e
 	return ses, err
 }
 
-// begin writes the attempt of d: delivery, turn, and the transcript row of a prompt
-// that has none; and the session runs.
+// begin writes the attempt of d: delivery with its sources, turn, and the transcript
+// row of a prompt that has none, as a combination never has; and the session runs.
 func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID string, at time.Time) (*event.Change, error) {
 	d.become(StateAttempted, at)
 	d.TurnID = &turnID
@@ -82,7 +82,7 @@ func begin(ctx context.Context, tx Tx, d *Delivery, ses session.Session, turnID 
 			return nil, err
 		}
 	}
-	if err := tx.UpdateDelivery(ctx, *d, StateReserved); err != nil {
+	if err := updateWhole(ctx, tx, *d, StateReserved); err != nil {
 		return nil, err
 	}
 	ses.State = session.StateRunning

@@ -76,7 +76,7 @@ type Delivery struct {
 	Kind             Kind
 	ClientID         *string // the caller's id; nil for what the service made
 	State            State
-	Position         int64  // order within the session (DL-13); reordering exchanges it (DL-7)
+	Position         int64  // order within the session (DL-13); reordering exchanges it (DL-7), send now goes below 1 (DL-8)
 	Content          string // the canonical prompt, see [Render]
 	PlanMode         bool
 	Model            *string
@@ -85,6 +85,9 @@ type Delivery struct {
 	Metadata         json.RawMessage `bun:"type:jsonb"` // the caller's and the service's (AD-11)
 	MessageID        *string         // its row in the transcript, once there is one
 	TurnID           *string         // the turn that its attempt started
+	CombinedInto     *string         // the combination it is a source of, see [Service.SendNow]
+	RequeuedFrom     *string         // the delivery it was made from, see [Service.Resolve]
+	RequeuedAs       *string         // the delivery that was made from it
 	Version          int64           // from 1, +1 per edit (DL-5)
 	TokenHash        *string         // of the reservation, from reserve on; see [Token]
 	LeaseExpiresAt   *time.Time      // while reserved, by the database's clock

@@ -41,7 +41,8 @@
 //	                 outcome_unknown                                                   first start on a restored backup
 //	reserved         attempted                                                         attempt
 //	                 pending                                                           release, expiry
-//	                 discarded, outcome_unknown                                        reset, restored backup
+//	                 discarded                                                         reset or deletion; release of a combination
+//	                 outcome_unknown                                                   restored backup
 //	attempted        acknowledged, outcome_unknown                                     acknowledge; recovery, reset
 //	outcome_unknown  acknowledged, requeued                                            late acknowledge, resolve
 //	combined         attempted, acknowledged, outcome_unknown, discarded, pending      follows its combination
@@ -52,7 +53,24 @@
 // expires by the database's clock. Nobody has to notice the expiry: a live lease
 // blocks every other process, and the next reserve after it gives a new token,
 // whereupon every call with the old one fails closed (DL-1). The hash stays with an
-// attempted delivery, so that whoever attempted it can settle it, however late.
+// attempted delivery, so that whoever attempted it can settle it, however late. Who
+// holds a live reservation can renew its lease.
+//
+// A reserve may wait for something to hand out ([Service.Await], DL-13). While it
+// does it holds no connection and no lock: it is woken by the news of its task, looks
+// by itself now and then, and reserves when what it looked at has changed.
+//
+// Recovery ([Service.Recover], DL-3) puts back what was reserved and not attempted in
+// time, for those who list the queue and wait for it, and gives up what was attempted
+// and never acknowledged, so that a person is asked.
+//
+// # Combinations
+//
+// [Service.SendNow] makes one delivery of several pending ones, its sources, before
+// everything else (DL-8). It alone is handed out and has a token. Its sources are
+// owed with it and keep their places; every step that moves it moves them in the same
+// transaction, see updateWhole. A release dissolves it: the sources are pending again
+// where they were. An expiry does not.
 //
 // # Locks
 //

@@ -18,6 +18,11 @@ func (r Request) ownMetadata() json.RawMessage {
 	return encode(members)
 }
 
+// combinedMetadata is the metadata of a combination, which no caller gave any.
+func combinedMetadata(refs []plan.Ref) json.RawMessage {
+	return encode(map[string]json.RawMessage{"plan_comment_refs": encodeRefs(refs)})
+}
+
 // encodeRefs is [{"id", "version"}, …], never null.
 func encodeRefs(refs []plan.Ref) json.RawMessage {
 	if refs == nil {

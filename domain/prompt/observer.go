@@ -9,7 +9,17 @@ type Observer interface {
 	Admitted(transport Kind, outcome string)
 
 	// Delivered is told of every acknowledgement that settled a delivery.
+	// Recovery, which gives a delivery up, counts as one that nobody could tell of.
 	Delivered(outcome Outcome)
+
+	// LeaseLost is told of every call that was answered [ErrLeaseLost] (DL-1).
+	LeaseLost()
+
+	// Recovered is told of every delivery that recovery moved (DL-3).
+	Recovered(how Recovery)
+
+	// Owed is told how much is owed to agents, at every look.
+	Owed(b Backlog)
 }
 
 // unobserved is the Observer that counts nothing.
@@ -20,6 +30,15 @@ func (unobserved) Admitted(Kind, string) {}
 
 // Delivered implements Observer.
 func (unobserved) Delivered(Outcome) {}
+
+// LeaseLost implements Observer.
+func (unobserved) LeaseLost() {}
+
+// Recovered implements Observer.
+func (unobserved) Recovered(Recovery) {}
+
+// Owed implements Observer.
+func (unobserved) Owed(Backlog) {}
 
 // outcomeOf is the word for an admission in [Observer.Admitted].
 func outcomeOf(a Admitted, err error) string {

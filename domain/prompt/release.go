@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
@@ -10,7 +11,8 @@ import (
 )
 
 // Release gives a reservation back before the boundary: the delivery is pending
-// again, in its place. reason is the runner's, for people to read; it may be nil.
+// again, in its place. A combination is dissolved: it is discarded, and every source is
+// pending in the place it had (DL-8). reason is the runner's, for people to read; it may be nil.
 //
 // Errors: [domain.ValidationError], [ErrDeliveryNotFound], [ErrLeaseLost],
 // [ErrAttempted] (DL-2).
@@ -35,9 +37,8 @@ func (s *Service) Release(ctx context.Context, taskID, deliveryID string, token 
 		if err != nil {
 			return nil, err
 		}
-		d.unreserve(s.now())
 		d.Detail = reason
-		if err := tx.UpdateDelivery(ctx, d, StateReserved); err != nil {
+		if err := giveBack(ctx, tx, &d, s.now()); err != nil {
 			return nil, err
 		}
 		return s.queueChanged(ctx, tx, ses)
@@ -46,6 +47,20 @@ func (s *Service) Release(ctx context.Context, taskID, deliveryID string, token 
 		return Delivery{}, fmt.Errorf("release delivery %s: %w", deliveryID, err)
 	}
 	return d, nil
+}
+
+// giveBack writes that d is not reserved any more.
+func giveBack(ctx context.Context, tx Tx, d *Delivery, at time.Time) error {
+	if d.Kind != KindCombined {
+		d.unreserve(at)
+		return tx.UpdateDelivery(ctx, *d, StateReserved)
+	}
+	d.become(StateDiscarded, at)
+	d.TokenHash = nil
+	if err := tx.UpdateDelivery(ctx, *d, StateReserved); err != nil {
+		return err
+	}
+	return moveSources(ctx, tx, *d, func(source *Delivery) { source.leave(at) })
 }
 
 // checkDetail judges what a runner tells about a delivery.

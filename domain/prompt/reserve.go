@@ -21,8 +21,9 @@ type Reservation struct {
 // Reserve gives the caller the head of a session's deliveries for leaseSeconds, 1
 // to 300 and by default 30. It returns nil when there is nothing to hand out: the
 // session is running, its auto_run is off, another lease is alive (DL-1), or
-// nothing is pending. A delivery whose lease has expired is handed out again, with
-// a new token, in its place (DL-4).
+// nothing is pending. A combination is handed out with auto_run off too: a person
+// asked for it. A delivery whose lease has expired is handed out again, with a new
+// token, in its place (DL-4).
 //
 // Errors: [domain.ValidationError], [task.ErrArchived], [session.ErrNotFound],
 // [session.UnavailableError] for a terminal session (DL-10).
@@ -42,14 +43,14 @@ func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSe
 		if err != nil {
 			return nil, err
 		}
-		if ready, err := handsOut(ses); err != nil || !ready {
+		if err := checkActive(ses); err != nil || ses.State == session.StateRunning {
 			return nil, err
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
-		d, err := s.head(ctx, tx, sessionID, now)
+		d, err := s.head(ctx, tx, ses, now)
 		if err != nil || d == nil {
 			return nil, err
 		}
@@ -78,32 +79,31 @@ func leaseOf(seconds *int) (time.Duration, error) {
 	}
 }
 
-// handsOut reports whether deliveries of ses may be reserved now.
-func handsOut(ses session.Session) (bool, error) {
-	if ses.State.Terminal() {
-		return false, &session.UnavailableError{SessionID: ses.ID, State: ses.State, Reason: session.ReasonTerminal}
-	}
-	return ses.AutoRun && ses.State != session.StateRunning, nil
-}
-
 // head returns the pending delivery to hand out, nil when there is none or a lease
 // is alive at now. An expired reservation is taken back to its place first.
-func (s *Service) head(ctx context.Context, tx Tx, sessionID string, now time.Time) (*Delivery, error) {
-	reserved, pending, err := tx.Next(ctx, sessionID)
-	if err != nil || reserved == nil {
-		return pending, err
-	}
-	if reserved.leased(now) {
-		return nil, nil //nolint:nilnil // nothing to hand out is no failure
-	}
-	reserved.unreserve(s.now())
-	if err := tx.UpdateDelivery(ctx, *reserved, StateReserved); err != nil {
+func (s *Service) head(ctx context.Context, tx Tx, ses session.Session, now time.Time) (*Delivery, error) {
+	reserved, pending, err := tx.Next(ctx, ses.ID)
+	if err != nil || reserved != nil && reserved.leased(now) {
 		return nil, err
 	}
-	if pending != nil && pending.Position < reserved.Position {
-		return pending, nil
+	d := pending
+	if reserved != nil && (pending == nil || reserved.Position < pending.Position) {
+		d = reserved
 	}
-	return reserved, nil
+	if d == nil || !ses.AutoRun && d.Kind != KindCombined {
+		return nil, nil //nolint:nilnil // nothing to hand out is no failure
+	}
+	if reserved != nil {
+		err = s.takeBack(ctx, tx, reserved)
+	}
+	return d, err
+}
+
+// takeBack puts a delivery whose lease is over back to its place, a combination as
+// the one it is (DL-4).
+func (s *Service) takeBack(ctx context.Context, tx Tx, reserved *Delivery) error {
+	reserved.unreserve(s.now())
+	return tx.UpdateDelivery(ctx, *reserved, StateReserved)
 }
 
 // queueChanged counts a change of the queue of ses and says what to tell (DL-11).

@@ -49,6 +49,30 @@ type Store interface {
 	// Deliveries returns at most limit deliveries of a task, oldest first, in one
 	// state when state is not nil, and behind after when that is not nil.
 	Deliveries(ctx context.Context, taskID string, state *State, after *domain.Position, limit int) ([]Delivery, error)
+
+	Watcher
+	Overseer
+}
+
+// Watcher is the part of a store that a reserve looks at while it waits.
+type Watcher interface {
+	// Watch reads the [Watch] of a session of a task, or [session.ErrNotFound].
+	Watch(ctx context.Context, taskID, sessionID string) (Watch, error)
+}
+
+// Overseer is the part of a store that looks over the deliveries of all tasks.
+type Overseer interface {
+	// Now is the time by the clock that judges leases, the database's (OP-3).
+	Now(ctx context.Context) (time.Time, error)
+
+	// Overdue returns at most limit deliveries in a state, [StateReserved] or
+	// [StateAttempted], whose lease ends or which were attempted at before or earlier:
+	// the oldest first, behind after when it is not nil. The sources of a combination
+	// are none of them: they follow it.
+	Overdue(ctx context.Context, state State, before time.Time, after *domain.Position, limit int) ([]Overdue, error)
+
+	// Backlog reads what is owed to all sessions.
+	Backlog(ctx context.Context) (Backlog, error)
 }
 
 // SceneQuery says what an admission has to look at.
@@ -68,6 +92,7 @@ type Tx interface {
 	session.Locker
 	Receipts
 	Entries
+	Sources
 	Turns
 	Transcript
 	Staging
@@ -98,7 +123,7 @@ type Entries interface {
 	// Unfinished returns what a session is owed, in order of position.
 	Unfinished(ctx context.Context, sessionID string) ([]Delivery, error)
 
-	// InsertDelivery stores a delivery that no client id admits.
+	// InsertDelivery stores a delivery that no client id admits, in whatever state.
 	InsertDelivery(ctx context.Context, d Delivery) error
 
 	// RewriteEntry writes content, version and time of a pending delivery.
@@ -106,6 +131,12 @@ type Entries interface {
 
 	// PlaceEntries writes position and time of pending deliveries.
 	PlaceEntries(ctx context.Context, entries []Delivery) error
+}
+
+// Sources is the part of a transaction that finds what a combination was made of.
+type Sources interface {
+	// Sources returns the deliveries that are combined into one, in order of position.
+	Sources(ctx context.Context, combinationID string) ([]Delivery, error)
 }
 
 // Turns is the part of a transaction that starts and ends the turns of attempts.
@@ -118,6 +149,10 @@ type Turns interface {
 
 	// RunningTurns counts the turns of a session that have not ended.
 	RunningTurns(ctx context.Context, sessionID string) (int, error)
+
+	// RequestInterrupt marks those turns, for their runners to stop them, and reports
+	// whether one was not marked yet.
+	RequestInterrupt(ctx context.Context, sessionID string) (changed bool, err error)
 }
 
 // Transcript is the part of a transaction that writes the rows of prompts.

@@ -46,7 +46,8 @@ type WriteTx interface {
 	// Session returns a session of any task, or [ErrNotFound].
 	Session(ctx context.Context, id string) (Session, error)
 
-	// UpdateSession writes title, auto_run, state, queue revision and time of s.
+	// UpdateSession writes title, auto_run, state, incarnation, queue revision and time
+	// of s.
 	UpdateSession(ctx context.Context, s Session) error
 
 	// SetPrimarySession makes a session the primary one of its task, or none with nil.

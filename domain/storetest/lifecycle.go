@@ -33,6 +33,9 @@ func Lifecycle(t *testing.T, open Open) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newLifecycleWorld(t, open)) })
 	}
+	for name, test := range resets {
+		t.Run(name, func(t *testing.T) { test(t, newLifecycleWorld(t, open)) })
+	}
 }
 
 // lifecycleWorld is a task with everything below it.

@@ -163,6 +163,8 @@ func (m *modelPrompts) acknowledge(d *modelDelivery, token prompt.Token, o promp
 	switch {
 	case d.token != token || token == "":
 		return "lease_lost"
+	case !d.attempted() && d.expired:
+		return "lease_lost"
 	case !d.attempted():
 		return "delivery_not_attempted"
 	case d.state == prompt.StateAcknowledged, d.state == prompt.StateOutcomeUnknown && o == prompt.OutcomeUnknown:
@@ -176,6 +178,15 @@ func (m *modelPrompts) acknowledge(d *modelDelivery, token prompt.Token, o promp
 		m.endTurn(d)
 	}
 	return ""
+}
+
+// recover takes back what is over. Nothing is ever so old that an attempt is given up.
+func (m *modelPrompts) recover() {
+	for _, d := range m.deliveries {
+		if d.state == prompt.StateReserved && d.expired {
+			d.state, d.token = prompt.StatePending, ""
+		}
+	}
 }
 
 // endTurn ends the turn of a delivery, and with the last one the run of its session.

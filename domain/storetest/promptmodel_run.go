@@ -56,6 +56,8 @@ func promptModel(t *testing.T, open Open) {
 			"attempt":     r.attemptSome,
 			"attempt 2":   r.attemptSome,
 			"release":     r.releaseSome,
+			"renew":       r.renewSome,
+			"recover":     r.recoverAll,
 			"acknowledge": r.acknowledgeSome,
 			"end":         r.endSome,
 			"archive":     r.toggleArchive,
@@ -206,6 +208,17 @@ func (r *promptRun) releaseSome(rt *rapid.T) {
 	g := r.drawGiven(rt)
 	_, err := r.prompts.Release(r.t.Context(), r.taskID, g.Delivery.ID, g.Token, nil)
 	r.answered(rt, err, r.model.release(g.delivery, g.Token))
+}
+
+func (r *promptRun) renewSome(rt *rapid.T) {
+	g := r.drawGiven(rt)
+	_, err := r.prompts.Renew(r.t.Context(), r.taskID, g.Delivery.ID, g.Token, nil)
+	r.answered(rt, err, g.delivery.holds(g.Token))
+}
+
+func (r *promptRun) recoverAll(rt *rapid.T) {
+	r.answered(rt, r.prompts.Recover(r.t.Context()), "")
+	r.model.recover()
 }
 
 func (r *promptRun) acknowledgeSome(rt *rapid.T) {

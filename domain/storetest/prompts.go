@@ -40,6 +40,10 @@ func Prompts(t *testing.T, open Open) {
 		"API-7 deliveries page, oldest first":                listDeliveries,
 	})
 	deliveries(t, open)
+	combinations(t, open)
+	combinationSteps(t, open)
+	sendNowRefusals(t, open)
+	resolutions(t, open)
 	queues(t, open)
 	promptRaces(t, func(t *testing.T) *promptWorld { return newPromptWorld(t, newWorld(t, open)) })
 	t.Run("QU-23 as the model says", func(t *testing.T) { promptModel(t, open) })

@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +38,13 @@ func PromptFaults(t *testing.T, open Open, probe Probe) {
 		"edit":        {prepareEdit, []error{nil, prompt.ErrQueueChanged}},
 		"remove":      {prepareRemove, []error{nil, prompt.ErrEntryNotFound}},
 		"reorder":     {prepareReorder, []error{nil}},
+
+		"send now":                  {prepareSendNow, []error{nil, prompt.ErrSendNowConflict}},
+		"attempt a combination":     {prepareAttemptCombination, []error{nil, prompt.ErrAttempted}},
+		"release a combination":     {prepareReleaseCombination, []error{nil, prompt.ErrLeaseLost}},
+		"acknowledge a combination": {prepareAcknowledgeCombination, []error{nil}},
+		"requeue a combination":     {prepareRequeueCombination, []error{nil}},
+		"reset a session":           {prepareReset, []error{nil, session.ErrReplaced}},
 	} {
 		t.Run(name, func(t *testing.T) { f.run(t, op) })
 	}
@@ -139,7 +148,7 @@ type promptDelta struct {
 	Comments, Deliveries, Turns, RunningTurns             int
 	Files, Claimed                                        int
 	Running                                               bool
-	Delivery                                              prompt.State
+	States                                                string // of all deliveries, when one has another
 }
 
 func (s promptState) since(before promptState) promptDelta {
@@ -157,10 +166,19 @@ func (s promptState) since(before promptState) promptDelta {
 		Claimed:       s.claimed() - before.claimed(),
 		Running:       s.Sessions[0].State == session.StateRunning && before.Sessions[0].State != session.StateRunning,
 	}
-	if len(s.Deliveries) > 0 && (len(before.Deliveries) == 0 || before.Deliveries[0].State != s.Deliveries[0].State) {
-		d.Delivery = s.Deliveries[0].State
+	if states := s.deliveryStates(); states != before.deliveryStates() {
+		d.States = states
 	}
 	return d
+}
+
+// deliveryStates are the states of all deliveries, and which of them are linked.
+func (s promptState) deliveryStates() string {
+	var b strings.Builder
+	for _, d := range s.Deliveries {
+		fmt.Fprintf(&b, "%s %t %t %t %t\n", d.State, d.CombinedInto != nil, d.RequeuedAs != nil, d.TurnID != nil, d.MessageID != nil)
+	}
+	return b.String()
 }
 
 func (s promptState) runningTurns() (n int) {

@@ -40,6 +40,9 @@ func promptRaces(t *testing.T, world func(t *testing.T) *promptWorld) {
 		"DL-1 one of many reserves gets it":            raceReserves,
 		"DL-2 one of many attempts crosses":            raceAttempts,
 		"one of many acknowledgements counts its turn": raceAcknowledgements,
+		"DL-8 send now and reserve":                    raceSendNowReserve,
+		"DL-8 send now and an edit":                    raceSendNowEdit,
+		"DL-8 one of many sends now":                   raceSendNow,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, world(t)) })
 	}

@@ -12,7 +12,7 @@ type InTx[T Tx] func(ctx context.Context, taskID string, fn func(ctx context.Con
 // Mutate is how everything that hangs on a task is changed: decide runs in a
 // transaction that holds the row lock of the task (PC-12), and the change it
 // returns is stamped (EV-1) and, after the commit, told (PC-10). With a nil change
-// nothing was written, so nothing is stamped or told.
+// nothing was written that anybody is shown, so nothing is stamped or told.
 //
 // decide may run again: it changes nothing but its result, and sets that from the
 // start each time. A task that does not exist is [ErrNotFound].

@@ -152,6 +152,24 @@ func (e DeliveryOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryResolution.
+const (
+	DeliveryResolutionDelivered DeliveryResolution = "delivered"
+	DeliveryResolutionRequeue   DeliveryResolution = "requeue"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryResolution enum.
+func (e DeliveryResolution) Valid() bool {
+	switch e {
+	case DeliveryResolutionDelivered:
+		return true
+	case DeliveryResolutionRequeue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged   DeliveryState = "acknowledged"
@@ -1063,6 +1081,9 @@ type Delivery struct {
 	// ClientID The caller's id; null when there was none.
 	ClientID nullable.Nullable[string] `json:"client_id"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// Content The canonical prompt, as the agent gets it.
 	Content string `json:"content"`
 
@@ -1089,8 +1110,14 @@ type Delivery struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string] `json:"requeued_as"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string] `json:"requeued_from"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1135,6 +1162,9 @@ type DeliveryList struct {
 
 // DeliveryOutcome What a runner said became of it.
 type DeliveryOutcome string
+
+// DeliveryResolution What a person says of an unknown outcome.
+type DeliveryResolution string
 
 // DeliveryState Where a delivery stands.
 type DeliveryState string
@@ -1876,6 +1906,9 @@ type Receipt struct {
 	ClientID   string                       `json:"client_id"`
 	CombinedAt nullable.Nullable[wire.Time] `json:"combined_at"`
 
+	// CombinedInto The combination it is part of, null when it is in none (DL-8).
+	CombinedInto nullable.Nullable[string] `json:"combined_into"`
+
 	// ConsumedCommentRefs The comments this admission consumed (AD-2).
 	ConsumedCommentRefs []CommentRef `json:"consumed_comment_refs"`
 
@@ -1908,13 +1941,19 @@ type Receipt struct {
 	PlanCommentRefs []CommentRef `json:"plan_comment_refs"`
 	PlanMode        bool         `json:"plan_mode"`
 
-	// Position The place in the queue, the only order (DL-13, DL-7).
+	// Position The place, the only order; reordering exchanges it (DL-7, DL-13), and send now goes below 1 (DL-8).
 	Position int64 `json:"position"`
 
 	// RequestedSessionID The session the caller named.
-	RequestedSessionID UUID                         `json:"requested_session_id"`
-	RequeuedAt         nullable.Nullable[wire.Time] `json:"requeued_at"`
-	ReservedAt         nullable.Nullable[wire.Time] `json:"reserved_at"`
+	RequestedSessionID UUID `json:"requested_session_id"`
+
+	// RequeuedAs The delivery that it was queued again as, null otherwise (DL-12).
+	RequeuedAs nullable.Nullable[string]    `json:"requeued_as"`
+	RequeuedAt nullable.Nullable[wire.Time] `json:"requeued_at"`
+
+	// RequeuedFrom The delivery it was queued again from, null otherwise (DL-12).
+	RequeuedFrom nullable.Nullable[string]    `json:"requeued_from"`
+	ReservedAt   nullable.Nullable[wire.Time] `json:"reserved_at"`
 
 	// SessionID The session that really got it.
 	SessionID UUID `json:"session_id"`
@@ -1944,6 +1983,23 @@ type ReleaseRequest struct {
 	Token string `json:"token"`
 }
 
+// RenewRequest defines model for RenewRequest.
+type RenewRequest struct {
+	// LeaseSeconds 30 when absent.
+	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// Token Of the reservation.
+	Token string `json:"token"`
+}
+
+// Renewal defines model for Renewal.
+type Renewal struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt Judged by the clock of the database (OP-3).
+	LeaseExpiresAt Time `json:"lease_expires_at"`
+}
+
 // Reservation defines model for Reservation.
 type Reservation struct {
 	Delivery Delivery `json:"delivery"`
@@ -1959,6 +2015,15 @@ type Reservation struct {
 type ReserveRequest struct {
 	// LeaseSeconds 30 when absent.
 	LeaseSeconds *int `json:"lease_seconds,omitempty"`
+
+	// WaitSeconds 0 when absent.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
+}
+
+// ResolveRequest defines model for ResolveRequest.
+type ResolveRequest struct {
+	// Resolution What a person says of an unknown outcome.
+	Resolution DeliveryResolution `json:"resolution"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -2016,6 +2081,29 @@ type RoundState string
 
 // Scope A level; each holds the ones before it (API-20).
 type Scope string
+
+// SendNowRequest defines model for SendNowRequest.
+type SendNowRequest struct {
+	// EntryIds The pending entries to send, each once; all when absent.
+	EntryIds []UUID `json:"entry_ids,omitempty"`
+
+	// ExpectedQueueRevision `queue_revision` of the queue that was seen.
+	ExpectedQueueRevision int64 `json:"expected_queue_revision"`
+
+	// Interrupt Also while a turn runs, which is asked to stop; false when absent.
+	Interrupt *bool `json:"interrupt,omitempty"`
+}
+
+// SentNow defines model for SentNow.
+type SentNow struct {
+	Delivery Delivery `json:"delivery"`
+
+	// LeaseExpiresAt With `token`; judged by the clock of the database (OP-3).
+	LeaseExpiresAt *Time `json:"lease_expires_at,omitempty"`
+
+	// Token Proves the reservation; only for a runner and only in this answer.
+	Token *string `json:"token,omitempty"`
+}
 
 // Session defines model for Session.
 type Session struct {
@@ -2101,6 +2189,12 @@ type SessionPatch struct {
 
 	// Title At most 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// SessionReset defines model for SessionReset.
+type SessionReset struct {
+	// ExpectedIncarnationID The incarnation that was seen.
+	ExpectedIncarnationID *UUID `json:"expected_incarnation_id,omitempty"`
 }
 
 // SessionState Where a session stands; the last three are final.
@@ -2362,6 +2456,9 @@ type Turn struct {
 
 	// ID A UUID, lower case in answers (API-1).
 	ID UUID `json:"id"`
+
+	// InterruptRequested Whether somebody wants the agent to stop and take what was sent now (DL-8).
+	InterruptRequested bool `json:"interrupt_requested"`
 
 	// SessionID A UUID, lower case in answers (API-1).
 	SessionID UUID `json:"session_id"`
@@ -2724,6 +2821,12 @@ type AttemptDeliveryJSONRequestBody = AttemptRequest
 // ReleaseDeliveryJSONRequestBody defines body for ReleaseDelivery for application/json ContentType.
 type ReleaseDeliveryJSONRequestBody = ReleaseRequest
 
+// RenewDeliveryJSONRequestBody defines body for RenewDelivery for application/json ContentType.
+type RenewDeliveryJSONRequestBody = RenewRequest
+
+// ResolveDeliveryJSONRequestBody defines body for ResolveDelivery for application/json ContentType.
+type ResolveDeliveryJSONRequestBody = ResolveRequest
+
 // UpdateMessageJSONRequestBody defines body for UpdateMessage for application/json ContentType.
 type UpdateMessageJSONRequestBody = MessagePatch
 
@@ -2741,6 +2844,9 @@ type AppendMessagesJSONRequestBody = MessageAppend
 
 // RollbackMessagesJSONRequestBody defines body for RollbackMessages for application/json ContentType.
 type RollbackMessagesJSONRequestBody = RollbackRequest
+
+// ResetSessionJSONRequestBody defines body for ResetSession for application/json ContentType.
+type ResetSessionJSONRequestBody = SessionReset
 
 // StartExecutionJSONRequestBody defines body for StartExecution for application/json ContentType.
 type StartExecutionJSONRequestBody = ExecutionCreate
@@ -2789,6 +2895,9 @@ type AppendToQueueJSONRequestBody = QueueAddition
 
 // ReorderQueueJSONRequestBody defines body for ReorderQueue for application/json ContentType.
 type ReorderQueueJSONRequestBody = QueueOrder
+
+// SendNowJSONRequestBody defines body for SendNow for application/json ContentType.
+type SendNowJSONRequestBody = SendNowRequest
 
 // EditQueueEntryJSONRequestBody defines body for EditQueueEntry for application/json ContentType.
 type EditQueueEntryJSONRequestBody = QueueEntryPatch
@@ -2948,8 +3057,8 @@ type ClientInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2960,8 +3069,8 @@ type ClientInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2972,7 +3081,8 @@ type ClientInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -2985,7 +3095,8 @@ type ClientInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -2996,7 +3107,8 @@ type ClientInterface interface {
 
 	// ReleaseDeliveryWithBody Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes any type of body and a specified content type.
@@ -3006,13 +3118,62 @@ type ClientInterface interface {
 
 	// ReleaseDelivery Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 	ReleaseDelivery(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewDeliveryWithBody Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewDelivery Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDelivery(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveDeliveryWithBody Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveDelivery Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDelivery(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFileChange Read a file change in full
 	//
@@ -3096,7 +3257,13 @@ type ClientInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3108,7 +3275,13 @@ type ClientInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3238,6 +3411,30 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/messages/rollback (the `RollbackMessages` operationId).
 	RollbackMessages(ctx context.Context, sessionID SessionID, body RollbackMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetSessionWithBody Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSessionWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetSession Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSession(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRounds Read the rounds of a session
 	//
@@ -3889,6 +4086,44 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
 	ReorderQueue(ctx context.Context, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SendNowWithBody Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNowWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendNow Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNow(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RemoveQueueEntry Remove an entry
 	//
 	// The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
@@ -4183,8 +4418,8 @@ func (c *Client) GetDelivery(ctx context.Context, deliveryID DeliveryID, reqEdit
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4205,8 +4440,8 @@ func (c *Client) AcknowledgeDeliveryWithBody(ctx context.Context, deliveryID Del
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4227,7 +4462,8 @@ func (c *Client) AcknowledgeDelivery(ctx context.Context, deliveryID DeliveryID,
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -4250,7 +4486,8 @@ func (c *Client) AttemptDeliveryWithBody(ctx context.Context, deliveryID Deliver
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -4271,7 +4508,8 @@ func (c *Client) AttemptDelivery(ctx context.Context, deliveryID DeliveryID, bod
 
 // ReleaseDeliveryWithBody Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes any type of body and a specified content type.
@@ -4291,7 +4529,8 @@ func (c *Client) ReleaseDeliveryWithBody(ctx context.Context, deliveryID Deliver
 
 // ReleaseDelivery Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes a body of the `application/json` content type.
@@ -4299,6 +4538,94 @@ func (c *Client) ReleaseDeliveryWithBody(ctx context.Context, deliveryID Deliver
 // Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 func (c *Client) ReleaseDelivery(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReleaseDeliveryRequest(c.Server, deliveryID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewDeliveryWithBody Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *Client) RenewDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewDeliveryRequestWithBody(c.Server, deliveryID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewDelivery Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *Client) RenewDelivery(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewDeliveryRequest(c.Server, deliveryID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveDeliveryWithBody Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *Client) ResolveDeliveryWithBody(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveDeliveryRequestWithBody(c.Server, deliveryID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveDelivery Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *Client) ResolveDelivery(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveDeliveryRequest(c.Server, deliveryID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4471,7 +4798,13 @@ func (c *Client) UpdateSession(ctx context.Context, sessionID SessionID, body Up
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+//
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4493,7 +4826,13 @@ func (c *Client) ReserveDeliveryWithBody(ctx context.Context, sessionID SessionI
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+//
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4704,6 +5043,50 @@ func (c *Client) RollbackMessagesWithBody(ctx context.Context, sessionID Session
 // Corresponds with POST /v1/sessions/{session_id}/messages/rollback (the `RollbackMessages` operationId).
 func (c *Client) RollbackMessages(ctx context.Context, sessionID SessionID, body RollbackMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRollbackMessagesRequest(c.Server, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetSessionWithBody Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *Client) ResetSessionWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetSessionRequestWithBody(c.Server, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetSession Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *Client) ResetSession(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetSessionRequest(c.Server, sessionID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5914,6 +6297,64 @@ func (c *Client) ReorderQueue(ctx context.Context, taskID TaskID, sessionID Sess
 	return c.Client.Do(req)
 }
 
+// SendNowWithBody Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *Client) SendNowWithBody(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendNowRequestWithBody(c.Server, taskID, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendNow Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *Client) SendNow(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendNowRequest(c.Server, taskID, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RemoveQueueEntry Remove an entry
 //
 // The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
@@ -6658,6 +7099,100 @@ func NewReleaseDeliveryRequestWithBody(server string, deliveryID DeliveryID, con
 	return req, nil
 }
 
+// NewRenewDeliveryRequest calls the generic RenewDelivery builder with application/json body
+func NewRenewDeliveryRequest(server string, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenewDeliveryRequestWithBody(server, deliveryID, "application/json", bodyReader)
+}
+
+// NewRenewDeliveryRequestWithBody constructs an http.Request for the RenewDelivery method, with any body, and a specified content type
+func NewRenewDeliveryRequestWithBody(server string, deliveryID DeliveryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "delivery_id", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/deliveries/%s/renew", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewResolveDeliveryRequest calls the generic ResolveDelivery builder with application/json body
+func NewResolveDeliveryRequest(server string, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResolveDeliveryRequestWithBody(server, deliveryID, "application/json", bodyReader)
+}
+
+// NewResolveDeliveryRequestWithBody constructs an http.Request for the ResolveDelivery method, with any body, and a specified content type
+func NewResolveDeliveryRequestWithBody(server string, deliveryID DeliveryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "delivery_id", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/deliveries/%s/resolve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetFileChangeRequest constructs an http.Request for the GetFileChange method
 func NewGetFileChangeRequest(server string, changeID ChangeID) (*http.Request, error) {
 	var err error
@@ -7244,6 +7779,53 @@ func NewRollbackMessagesRequestWithBody(server string, sessionID SessionID, cont
 	}
 
 	operationPath := fmt.Sprintf("/v1/sessions/%s/messages/rollback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewResetSessionRequest calls the generic ResetSession builder with application/json body
+func NewResetSessionRequest(server string, sessionID SessionID, body ResetSessionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResetSessionRequestWithBody(server, sessionID, "application/json", bodyReader)
+}
+
+// NewResetSessionRequestWithBody constructs an http.Request for the ResetSession method, with any body, and a specified content type
+func NewResetSessionRequestWithBody(server string, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/reset", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -9428,6 +10010,60 @@ func NewReorderQueueRequestWithBody(server string, taskID TaskID, sessionID Sess
 	return req, nil
 }
 
+// NewSendNowRequest calls the generic SendNow builder with application/json body
+func NewSendNowRequest(server string, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendNowRequestWithBody(server, taskID, sessionID, "application/json", bodyReader)
+}
+
+// NewSendNowRequestWithBody constructs an http.Request for the SendNow method, with any body, and a specified content type
+func NewSendNowRequestWithBody(server string, taskID TaskID, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/sessions/%s/queue/send-now", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewRemoveQueueEntryRequest constructs an http.Request for the RemoveQueueEntry method
 func NewRemoveQueueEntryRequest(server string, taskID TaskID, sessionID SessionID, entryID EntryID) (*http.Request, error) {
 	var err error
@@ -10025,8 +10661,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10037,8 +10673,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 	// has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-	// never attempted 409 `delivery_not_attempted`.
+	// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+	// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10049,7 +10685,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -10062,7 +10699,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 	// (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-	// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+	// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+	// with it (DL-8). A wrong or expired token is 409
 	// `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 	// task 409 `task_archived`.
 	//
@@ -10073,7 +10711,8 @@ type ClientWithResponsesInterface interface {
 
 	// ReleaseDeliveryWithBodyWithResponse Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -10083,13 +10722,62 @@ type ClientWithResponsesInterface interface {
 
 	// ReleaseDeliveryWithResponse Give a reservation back
 	//
-	// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+	// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+	// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 	// expired token is 409 `lease_lost` (DL-1).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/deliveries/{delivery_id}/release (the `ReleaseDelivery` operationId).
 	ReleaseDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ReleaseDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseDeliveryResponse, error)
+
+	// RenewDeliveryWithBodyWithResponse Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error)
+
+	// RenewDeliveryWithResponse Renew the lease of a reservation
+	//
+	// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+	// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+	// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+	RenewDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error)
+
+	// ResolveDeliveryWithBodyWithResponse Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error)
+
+	// ResolveDeliveryWithResponse Settle an unknown outcome
+	//
+	// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+	// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+	// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+	// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+	// `session_replaced` when the session was reset or deleted, `task_archived`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+	ResolveDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error)
 
 	// GetFileChangeWithResponse Read a file change in full
 	//
@@ -10181,7 +10869,13 @@ type ClientWithResponsesInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10193,7 +10887,13 @@ type ClientWithResponsesInterface interface {
 	// Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 	// `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 	// new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+	//
+	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+	// a time-out that is longer than the wait.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10327,6 +11027,30 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/messages/rollback (the `RollbackMessages` operationId).
 	RollbackMessagesWithResponse(ctx context.Context, sessionID SessionID, body RollbackMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackMessagesResponse, error)
+
+	// ResetSessionWithBodyWithResponse Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSessionWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error)
+
+	// ResetSessionWithResponse Start a session over
+	//
+	// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+	// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+	// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+	// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+	ResetSessionWithResponse(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error)
 
 	// ListRoundsWithResponse Read the rounds of a session
 	//
@@ -11021,6 +11745,44 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order (the `ReorderQueue` operationId).
 	ReorderQueueWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body ReorderQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderQueueResponse, error)
+
+	// SendNowWithBodyWithResponse Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNowWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendNowResponse, error)
+
+	// SendNowWithResponse Send pending entries now, as one
+	//
+	// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+	// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+	// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+	// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+	// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+	// marks that turn `interrupt_requested`.
+	//
+	// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+	// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+	// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+	// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+	SendNowWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*SendNowResponse, error)
 
 	// RemoveQueueEntryWithResponse Remove an entry
 	//
@@ -11843,6 +12605,120 @@ func (r ReleaseDeliveryResponse) ContentType() string {
 	return ""
 }
 
+// RenewDeliveryResponseDefaultHeaders the declared response headers of an HTTP default response for RenewDelivery
+type RenewDeliveryResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type RenewDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Renewal
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RenewDeliveryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RenewDeliveryResponse) GetJSON200() *Renewal {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RenewDeliveryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RenewDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RenewDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenewDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenewDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResolveDeliveryResponseDefaultHeaders the declared response headers of an HTTP default response for ResolveDelivery
+type ResolveDeliveryResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ResolveDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Delivery
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResolveDeliveryResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResolveDeliveryResponse) GetJSON200() *Delivery {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResolveDeliveryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResolveDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResolveDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResolveDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResolveDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetFileChangeResponseDefaultHeaders the declared response headers of an HTTP default response for GetFileChange
 type GetFileChangeResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12514,6 +13390,63 @@ func (r RollbackMessagesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RollbackMessagesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResetSessionResponseDefaultHeaders the declared response headers of an HTTP default response for ResetSession
+type ResetSessionResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ResetSessionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Session
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResetSessionResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResetSessionResponse) GetJSON200() *Session {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResetSessionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResetSessionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResetSessionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResetSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResetSessionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14958,6 +15891,63 @@ func (r ReorderQueueResponse) ContentType() string {
 	return ""
 }
 
+// SendNowResponseDefaultHeaders the declared response headers of an HTTP default response for SendNow
+type SendNowResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type SendNowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SentNow
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SendNowResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SendNowResponse) GetJSON200() *SentNow {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SendNowResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SendNowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SendNowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendNowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendNowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // RemoveQueueEntryResponse200Headers the declared response headers of an HTTP 200 response for RemoveQueueEntry
 type RemoveQueueEntryResponse200Headers struct {
 	ETag string
@@ -15686,8 +16676,8 @@ func (c *ClientWithResponses) GetDeliveryWithResponse(ctx context.Context, deliv
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15704,8 +16694,8 @@ func (c *ClientWithResponses) AcknowledgeDeliveryWithBodyWithResponse(ctx contex
 //
 // Settles an attempted delivery or one whose outcome is unknown, however old, and is idempotent: `succeeded` (the agent
 // has it; the turn goes on until it is ended), `failed` (it has not, for certain; the turn ends failed), `unknown` (the
-// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token is 409 `lease_lost`, a delivery that was
-// never attempted 409 `delivery_not_attempted`.
+// delivery becomes `outcome_unknown`; the turn ends failed). A wrong token, or one whose lease ended before an attempt,
+// is 409 `lease_lost`; a delivery that was never attempted 409 `delivery_not_attempted`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15722,7 +16712,8 @@ func (c *ClientWithResponses) AcknowledgeDeliveryWithResponse(ctx context.Contex
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -15741,7 +16732,8 @@ func (c *ClientWithResponses) AttemptDeliveryWithBodyWithResponse(ctx context.Co
 //
 // Called immediately before the prompt is given to the agent: from here on the system never dispatches it again
 // (DL-2). One transaction checks the task, the incarnation of the session, the token and its lease, writes the
-// transcript row if there is none, starts a turn and makes the session `running`. A wrong or expired token is 409
+// transcript row if there is none, starts a turn and makes the session `running`. The sources of a combination cross
+// with it (DL-8). A wrong or expired token is 409
 // `lease_lost`, a second call 409 `delivery_attempted`, a session that was reset 409 `session_replaced`, an archived
 // task 409 `task_archived`.
 //
@@ -15758,7 +16750,8 @@ func (c *ClientWithResponses) AttemptDeliveryWithResponse(ctx context.Context, d
 
 // ReleaseDeliveryWithBodyWithResponse Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -15774,7 +16767,8 @@ func (c *ClientWithResponses) ReleaseDeliveryWithBodyWithResponse(ctx context.Co
 
 // ReleaseDeliveryWithResponse Give a reservation back
 //
-// Before the boundary only: back to `pending`, same place. After it 409 `delivery_attempted` (DL-2); a wrong or
+// Before the boundary only: back to `pending`, same place; of a combination every source, and it is `discarded`
+// (DL-8). After it 409 `delivery_attempted` (DL-2); a wrong or
 // expired token is 409 `lease_lost` (DL-1).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -15786,6 +16780,78 @@ func (c *ClientWithResponses) ReleaseDeliveryWithResponse(ctx context.Context, d
 		return nil, err
 	}
 	return ParseReleaseDeliveryResponse(rsp)
+}
+
+// RenewDeliveryWithBodyWithResponse Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *ClientWithResponses) RenewDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error) {
+	rsp, err := c.RenewDeliveryWithBody(ctx, deliveryID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewDeliveryResponse(rsp)
+}
+
+// RenewDeliveryWithResponse Renew the lease of a reservation
+//
+// The lease ends `lease_seconds` from now (1 to 300, 30 when absent), which may be sooner than before. Only a live
+// reservation can be renewed, and only with its token: else 409 `lease_lost`, also when nobody else has taken the
+// delivery since (DL-1). An attempted delivery has no lease any more: 409 `delivery_attempted`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/renew (the `RenewDelivery` operationId).
+func (c *ClientWithResponses) RenewDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body RenewDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewDeliveryResponse, error) {
+	rsp, err := c.RenewDelivery(ctx, deliveryID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewDeliveryResponse(rsp)
+}
+
+// ResolveDeliveryWithBodyWithResponse Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *ClientWithResponses) ResolveDeliveryWithBodyWithResponse(ctx context.Context, deliveryID DeliveryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error) {
+	rsp, err := c.ResolveDeliveryWithBody(ctx, deliveryID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveDeliveryResponse(rsp)
+}
+
+// ResolveDeliveryWithResponse Settle an unknown outcome
+//
+// A person says of a delivery that is `outcome_unknown` that it was `delivered` (it is `acknowledged` then), or wants
+// to `requeue` it: it is `requeued` then, and a new pending entry at the end of the queue has its text, linked both ways
+// (DL-12). A source stands for its whole combination. The same again changes nothing. A delivery in another state is
+// 409 `delivery_not_attempted`. To requeue also: 409 `queue_full`, `session_unavailable` (`terminal`),
+// `session_replaced` when the session was reset or deleted, `task_archived`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/deliveries/{delivery_id}/resolve (the `ResolveDelivery` operationId).
+func (c *ClientWithResponses) ResolveDeliveryWithResponse(ctx context.Context, deliveryID DeliveryID, body ResolveDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveDeliveryResponse, error) {
+	rsp, err := c.ResolveDelivery(ctx, deliveryID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveDeliveryResponse(rsp)
 }
 
 // GetFileChangeWithResponse Read a file change in full
@@ -15926,7 +16992,13 @@ func (c *ClientWithResponses) UpdateSessionWithResponse(ctx context.Context, ses
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+//
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15944,7 +17016,13 @@ func (c *ClientWithResponses) ReserveDeliveryWithBodyWithResponse(ctx context.Co
 // Gives the head of the session's pending deliveries, in order of position, with a random token and a lease of
 // `lease_seconds` (1 to 300, 30 when absent); a live lease blocks everybody else, after expiry the next reserve gets a
 // new token (DL-1). Nothing to hand out, a session that is running or has `auto_run` off, or a live reservation: 204.
+// What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
+//
+// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
+// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
+// a time-out that is longer than the wait.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16131,6 +17209,42 @@ func (c *ClientWithResponses) RollbackMessagesWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseRollbackMessagesResponse(rsp)
+}
+
+// ResetSessionWithBodyWithResponse Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *ClientWithResponses) ResetSessionWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error) {
+	rsp, err := c.ResetSessionWithBody(ctx, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResetSessionResponse(rsp)
+}
+
+// ResetSessionWithResponse Start a session over
+//
+// Gives it another `incarnation_id` and the state `created`. Its running turns and executions are cancelled, its
+// unfinished deliveries `discarded`, attempted ones `outcome_unknown`; none of them reaches the new incarnation (DL-9).
+// The transcript stays. A session that is not `expected_incarnation_id` any more is 409 `session_replaced`, a terminal
+// one 409 `session_unavailable`, an archived task 409 `task_archived`. The body may be absent.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/reset (the `ResetSession` operationId).
+func (c *ClientWithResponses) ResetSessionWithResponse(ctx context.Context, sessionID SessionID, body ResetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetSessionResponse, error) {
+	rsp, err := c.ResetSession(ctx, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResetSessionResponse(rsp)
 }
 
 // ListRoundsWithResponse Read the rounds of a session
@@ -17157,6 +18271,56 @@ func (c *ClientWithResponses) ReorderQueueWithResponse(ctx context.Context, task
 	return ParseReorderQueueResponse(rsp)
 }
 
+// SendNowWithBodyWithResponse Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *ClientWithResponses) SendNowWithBodyWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendNowResponse, error) {
+	rsp, err := c.SendNowWithBody(ctx, taskID, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendNowResponse(rsp)
+}
+
+// SendNowWithResponse Send pending entries now, as one
+//
+// Makes one `combined` delivery at the head of the queue out of the entries named, direct prompts included, or of all
+// that are pending when `entry_ids` is absent: their texts in order of position joined by an empty line, their comments
+// and attachments (at most 10 together), `model` and `plan_mode` of the first (DL-8). Its sources become `combined` and
+// follow it; a release puts each back to its place. With a runner's token the answer reserves it at once and holds its
+// token; otherwise the next reserve hands it out, with `auto_run` off too. `interrupt` sends although a turn runs, and
+// marks that turn `interrupt_requested`.
+//
+// Failures: 409 `session_unavailable` (`terminal`; `busy` while a turn runs), `send_now_conflict` (an entry named is
+// reserved, or with a runner's token anything is), `queue_changed` with the queue when `expected_queue_revision` is not
+// its revision, `entry_not_editable` (an entry named is a combination or in one), `queue_empty`, `task_archived`; 404
+// `entry_not_found`, `task_not_found`, `session_not_found`; 422 `prompt_too_large` over 1 MiB together.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/sessions/{session_id}/queue/send-now (the `SendNow` operationId).
+func (c *ClientWithResponses) SendNowWithResponse(ctx context.Context, taskID TaskID, sessionID SessionID, body SendNowJSONRequestBody, reqEditors ...RequestEditorFn) (*SendNowResponse, error) {
+	rsp, err := c.SendNow(ctx, taskID, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendNowResponse(rsp)
+}
+
 // RemoveQueueEntryWithResponse Remove an entry
 //
 // The entry becomes `cancelled`; comments do not come back, and its exact replay still answers (DL-5, AD-7). Which entries
@@ -18097,6 +19261,126 @@ func ParseReleaseDeliveryResponse(rsp *http.Response) (*ReleaseDeliveryResponse,
 	return response, nil
 }
 
+// ParseRenewDeliveryResponse parses an HTTP response from a RenewDeliveryWithResponse call
+func ParseRenewDeliveryResponse(rsp *http.Response) (*RenewDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenewDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Renewal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers RenewDeliveryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResolveDeliveryResponse parses an HTTP response from a ResolveDeliveryWithResponse call
+func ParseResolveDeliveryResponse(rsp *http.Response) (*ResolveDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResolveDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Delivery
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResolveDeliveryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetFileChangeResponse parses an HTTP response from a GetFileChangeWithResponse call
 func ParseGetFileChangeResponse(rsp *http.Response) (*GetFileChangeResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18789,6 +20073,66 @@ func ParseRollbackMessagesResponse(rsp *http.Response) (*RollbackMessagesRespons
 	switch {
 	case true:
 		var headers RollbackMessagesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResetSessionResponse parses an HTTP response from a ResetSessionWithResponse call
+func ParseResetSessionResponse(rsp *http.Response) (*ResetSessionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResetSessionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Session
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ResetSessionResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
@@ -21470,6 +22814,66 @@ func ParseReorderQueueResponse(rsp *http.Response) (*ReorderQueueResponse, error
 		response.Headers200 = &headers
 	case true:
 		var headers ReorderQueueResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSendNowResponse parses an HTTP response from a SendNowWithResponse call
+func ParseSendNowResponse(rsp *http.Response) (*SendNowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendNowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SentNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SendNowResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {

@@ -27,7 +27,7 @@ func TestTerminateUnderLoad(t *testing.T) {
 		database := newURL(t)
 		server := process.Start(t, database)
 		scene := server.NewScene(t)
-		held := hold(t, scene)
+		held := holdComment(t, scene)
 		crowd := comment(t, server.Client)
 		crowd.started.Wait()
 
@@ -56,7 +56,7 @@ func TestSecondSignal(t *testing.T) {
 	database := dbtest.SQLiteURL(t)
 	server := process.Start(t, database)
 	scene := server.NewScene(t)
-	held := hold(t, scene)
+	held := holdComment(t, scene)
 	server.Signal(t, syscall.SIGTERM)
 	waitClosed(t, server.URL)
 	server.Signal(t, syscall.SIGTERM)
@@ -110,9 +110,14 @@ type heldRequest struct {
 	cancel  context.CancelFunc
 }
 
-// hold begins a request for a new comment and returns when the server has begun to
-// read its body.
-func hold(t *testing.T, scene *process.Scene) *heldRequest {
+// holdComment holds a request for a new comment.
+func holdComment(t *testing.T, scene *process.Scene) *heldRequest {
+	t.Helper()
+	return hold(t, scene, scene.TaskPath("/plan/comments"), commentText(scene))
+}
+
+// hold begins a request and returns when the server has begun to read its body.
+func hold(t *testing.T, scene *process.Scene, path, body string) *heldRequest {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -124,9 +129,9 @@ func hold(t *testing.T, scene *process.Scene) *heldRequest {
 		_ = write.Close()
 		_ = read.Close()
 	})
-	h := &heldRequest{write, commentText(scene), make(chan process.Answer, 1), cancel}
+	h := &heldRequest{write, body, make(chan process.Answer, 1), cancel}
 	reading := make(chan struct{})
-	r, err := http.NewRequestWithContext(onContinue(ctx, reading), http.MethodPost, scene.URL+scene.TaskPath("/plan/comments"), read)
+	r, err := http.NewRequestWithContext(onContinue(ctx, reading), http.MethodPost, scene.URL+path, read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +154,17 @@ func hold(t *testing.T, scene *process.Scene) *heldRequest {
 
 func (h *heldRequest) finish(t *testing.T) process.Answer {
 	t.Helper()
+	h.send(t)
+	return <-h.answers
+}
+
+// send sends the body.
+func (h *heldRequest) send(t *testing.T) {
+	t.Helper()
 	if _, err := h.body.WriteString(h.rest); err != nil {
 		t.Fatal(err)
 	}
 	_ = h.body.Close()
-	return <-h.answers
 }
 
 // abandon waits until the client has noticed that the server is gone.

@@ -31,6 +31,8 @@ type Settings struct {
 	HookSecret             string        `name:"hook-secret" usage:"what the questions to hook-url are signed with: whsec_ and the base64 of 24 to 64 bytes" secret:"value"`
 	HookTimeout            time.Duration `name:"hook-timeout" usage:"time that hook-url has to answer, up to 10s"`
 	DelegationTools        []string      `name:"delegation-tools" usage:"names of the tools by which agents start subagents"`
+	AcknowledgeTimeout     time.Duration `name:"acknowledge-timeout" usage:"time that a runner has to acknowledge what it attempted; then the outcome is unknown"`
+	RecoveryInterval       time.Duration `name:"recovery-interval" usage:"time between two looks for deliveries that are overdue"`
 	MaxBodyBytes           Bytes         `name:"max-body-bytes" usage:"size of a request body at most"`
 	MaxIngestBodyBytes     Bytes         `name:"max-ingest-body-bytes" usage:"size of a request body at most, where messages or frames are ingested"`
 	RateLimit              float64       `name:"rate-limit" usage:"requests per second and token at most; 0: no limit"`
@@ -55,6 +57,8 @@ func Defaults() Settings {
 		AttachmentExpiry:       domain.DefaultAttachmentExpiry,
 		HookTimeout:            5 * time.Second,
 		DelegationTools:        []string{"delegate", "delegate_followup", "spawn_subagent", "subagent_followup", "Task", "Agent", "task"},
+		AcknowledgeTimeout:     time.Hour,
+		RecoveryInterval:       5 * time.Second,
 		MaxBodyBytes:           8 << 20,
 		MaxIngestBodyBytes:     32 << 20,
 		ReadHeaderTimeout:      10 * time.Second,

@@ -23,6 +23,8 @@ const (
 	maxConnections   = 10_000  // far above what PostgreSQL serves well
 	maxQueueCapacity = 100_000 // entries; every one of them is part of a snapshot
 	maxBody          = 1 << 30 // bytes
+	minRecovery      = 10 * time.Millisecond
+	maxRecovery      = time.Hour
 	maxHookTimeout   = 10 * time.Second
 	minHookKey       = 24 // bytes, as Standard Webhooks has it
 	maxHookKey       = 64
@@ -105,6 +107,8 @@ func (p *problems) database(s Settings) {
 
 func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
+	p.check(s.AcknowledgeTimeout >= time.Second, "acknowledge-timeout", "must be at least a second")
+	p.check(s.RecoveryInterval >= minRecovery && s.RecoveryInterval <= maxRecovery, "recovery-interval", "must be from %s to %s", minRecovery, maxRecovery)
 	p.check(s.AttachmentExpiry >= time.Second, "attachment-expiry", "must be a second or longer")
 	p.check(len(s.DelegationTools) > 0, "delegation-tools", "must name at least one tool")
 	for _, tool := range s.DelegationTools {

@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"gatehouse/domain/event"
+	"gatehouse/domain/prompt"
+	"gatehouse/domain/session"
+)
+
+// RecoveryFaults shows that a task that fails does not stop the others (DL-3).
+func RecoveryFaults(t *testing.T, open Open, probe Probe) {
+	first := newPromptWorld(t, newWorld(t, open))
+	second := newPromptWorld(t, first.world)
+	for _, w := range []*promptWorld{first, second} {
+		for i := range 2 {
+			w.sessionID = w.session(w.taskID, session.KindMain, nil).ID
+			w.admit(t, w.request(clientID(i)))
+			w.expire(t, w.reserve(t))
+		}
+	}
+	failing, calls := "", 0
+	probe(t, first.store, func(sql string) error {
+		if failing != "" && strings.Contains(sql, failing) && strings.Contains(sql, `FROM "tasks"`) {
+			calls++
+			return errInjected
+		}
+		return nil
+	})
+	failing = first.taskID
+	if err := first.prompts.Recover(t.Context()); !errors.Is(err, errInjected) {
+		t.Errorf("recovery answers %v", err)
+	}
+	failing = ""
+	if calls != 1 {
+		t.Errorf("the failing task was tried %d times in one pass", calls)
+	}
+	for w, want := range map[*promptWorld]prompt.State{first: prompt.StateReserved, second: prompt.StatePending} {
+		for _, d := range w.state(t).Deliveries {
+			if d.State != want {
+				t.Errorf("%s is %s, want %s", d.ID, d.State, want)
+			}
+		}
+	}
+	first.recover(t)
+	for _, d := range first.state(t).Deliveries {
+		if d.State != prompt.StatePending {
+			t.Errorf("the next pass left %+v", d)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	wantErr(t, first.prompts.Recover(ended), context.Canceled)
+}
+
+// RecoveryOfTwo shows that recovery of two processes moves each delivery once, and
+// loses none to those who reserve meanwhile (DL-3).
+func RecoveryOfTwo(t *testing.T, open func(tb testing.TB) (a, b Store)) {
+	t.Helper()
+	a, b := open(t)
+	w := newPromptWorld(t, newWorld(t, func(testing.TB) Store { return a }))
+	c := w.counted()
+	w.elsewhere = prompt.NewService(prompt.Config{
+		Store: b.Prompts(), Now: w.clock, Announce: event.NewAnnouncer(nil, nil), Observer: c,
+	})
+	const sessions = 12
+	expired, given := 0, make(chan prompt.Reservation, sessions)
+	for i := range sessions {
+		w.sessionID = w.session(w.taskID, session.KindMain, nil).ID
+		w.admit(t, w.request(clientID(i)))
+		if i%3 == 0 {
+			w.attemptedLongAgo(t, w.pass(t), prompt.DefaultAcknowledgeTimeout)
+			continue
+		}
+		w.expire(t, w.reserve(t))
+		expired++
+	}
+	before := w.state(t)
+	crowd(racers, func(i int) {
+		if i%4 == 3 { // takes what is over, also before recovery has seen it
+			for _, s := range before.Sessions {
+				if r, err := w.service(i/4).Reserve(t.Context(), w.taskID, s.ID, nil); err != nil {
+					t.Errorf("reserve: %v", err)
+				} else if r != nil {
+					given <- *r
+				}
+			}
+			return
+		}
+		if err := w.service(i).Recover(t.Context()); err != nil {
+			t.Errorf("recover: %v", err)
+		}
+	})
+	close(given)
+	for r := range given {
+		w.attempt(t, r) // nobody took it away
+		expired--
+	}
+	if expired != 0 {
+		t.Errorf("%d reservations too few", expired)
+	}
+	if got := c.recovered[prompt.RecoveryOutcomeUnknown]; got != sessions/3 || c.delivered[prompt.OutcomeUnknown] != got {
+		t.Errorf("gave up %d of %d: %+v", got, sessions/3, c)
+	}
+}
