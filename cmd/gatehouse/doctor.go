@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
 	"gatehouse/domain/subagent"
 )
@@ -15,12 +16,8 @@ import (
 // errAilment ends a doctor that found something.
 var errAilment = errors.New("something needs attention: see above")
 
-const (
-	// recoveryGrace is how long recovery may take until what is overdue is told of.
-	recoveryGrace = 5 * time.Minute
-	// acknowledgeWithin is how long after its attempt a delivery is given up (DL-3).
-	acknowledgeWithin = time.Hour
-)
+// recoveryGrace is how long recovery may take until what is overdue is told of.
+const recoveryGrace = 5 * time.Minute
 
 // doctorCommand looks at everything that can be looked at without a server, and says in
 // words what it found (OP-7). It may be run beside one, and changes nothing.
@@ -51,7 +48,7 @@ func (p *program) examine(cmd *cobra.Command) (err error) {
 		return errAilment
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	d.examineStore(ctx, store)
+	d.examineStore(ctx, store, cfg)
 	if d.ailing {
 		return errAilment
 	}
@@ -74,12 +71,12 @@ func (d *doctor) tell(check, well string, err error) {
 	fmt.Fprintf(d.stdout, "%-4s %s: %s\n", word, check, well)
 }
 
-func (d *doctor) examineStore(ctx context.Context, store *db.Store) {
+func (d *doctor) examineStore(ctx context.Context, store *db.Store, cfg config.Settings) {
 	version, err := schemaVersion(ctx, store)
 	if d.tell("schema", fmt.Sprintf("its version is %d, that of this program", version), err); err != nil {
 		return
 	}
-	overdue, err := store.Overdue(ctx, recoveryGrace, acknowledgeWithin+recoveryGrace)
+	overdue, err := store.Overdue(ctx, recoveryGrace, cfg.AcknowledgeTimeout+recoveryGrace)
 	d.tell("recovery", "no delivery waits for it", orAilment(err, overdueInWords(overdue)))
 
 	h, err := subagent.NewContexts(store.ContextReader()).Health(ctx)
@@ -110,7 +107,7 @@ func overdueInWords(o db.Overdue) error {
 	if o == (db.Overdue{}) {
 		return nil
 	}
-	return fmt.Errorf("%s past the lease and %s without an acknowledgement wait for it: a server that runs takes them up",
+	return fmt.Errorf("%s past the lease and %s without an acknowledgement wait for it: a server that runs takes them up at its start and regularly",
 		count(int(o.Reservations), "reservation"), count(int(o.Attempts), "attempt"))
 }
 

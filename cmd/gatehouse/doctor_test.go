@@ -122,7 +122,9 @@ func TestDoctorFindsOverdueDeliveries(t *testing.T) { // OP-7, DL-3
 			}
 		}
 	}
-	doctored(t, []string{"GATEHOUSE_DATABASE=" + url}, 1, "BAD  recovery: 1 reservation past the lease and 2 attempts without", "ok   subagent contexts")
+	environ := []string{"GATEHOUSE_DATABASE=" + url}
+	doctored(t, environ, 1, "BAD  recovery: 1 reservation past the lease and 2 attempts without", "ok   subagent contexts")
+	doctored(t, append(environ, "GATEHOUSE_ACKNOWLEDGE_TIMEOUT=3h"), 1, "BAD  recovery: 1 reservation past the lease and 0 attempts without")
 }
 
 // What cannot be looked at is said, and what needs it is left out.
