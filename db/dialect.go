@@ -13,6 +13,7 @@ import (
 
 // dialect is everything that differs between the two databases.
 type dialect interface {
+	starting
 	phrasing
 	reading
 	failures
@@ -30,16 +31,6 @@ type dialect interface {
 	// hasTable reports whether the schema holds the table.
 	hasTable(ctx context.Context, p *pool, table string) (bool, error)
 
-	// migrator is goose on this database, guarded against other processes.
-	migrator(p *pool, files fs.FS) (*goose.Provider, error)
-
-	// guarded runs do while no other process migrates, nor does what else is
-	// guarded (SC-30). do takes connections of its own.
-	guarded(ctx context.Context, p *pool, do func(ctx context.Context) error) error
-
-	// unhurried lifts the time-outs that are meant for requests from t.
-	unhurried(ctx context.Context, t *tx) error
-
 	// sync puts on disk what was committed through p.
 	sync(ctx context.Context, p *pool) error
 
@@ -49,6 +40,19 @@ type dialect interface {
 	// walBytes is the size of the write-ahead log, false where the database
 	// is not ours to measure.
 	walBytes() (int64, bool)
+}
+
+// starting is what brings a database up to date.
+type starting interface {
+	// migrator is goose on this database, guarded against other processes.
+	migrator(p *pool, files fs.FS) (*goose.Provider, error)
+
+	// guarded runs do while no other process migrates, nor does what else is
+	// guarded (SC-30). do takes connections of its own.
+	guarded(ctx context.Context, p *pool, do func(ctx context.Context) error) error
+
+	// unhurried lifts the time-outs that are meant for requests from t.
+	unhurried(ctx context.Context, t *tx) error
 }
 
 // phrasing is what a query has to say differently.
