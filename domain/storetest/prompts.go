@@ -47,6 +47,7 @@ func Prompts(t *testing.T, open Open) {
 	queues(t, open)
 	promptRaces(t, func(t *testing.T) *promptWorld { return newPromptWorld(t, newWorld(t, open)) })
 	t.Run("QU-23 as the model says", func(t *testing.T) { promptModel(t, open) })
+	t.Run("QU-23 queues as the model says", func(t *testing.T) { queueModel(t, open) })
 }
 
 func admitConsumes(t *testing.T, w *promptWorld) {

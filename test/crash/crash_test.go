@@ -16,7 +16,6 @@ package crash_test
 import (
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -35,7 +34,7 @@ const longest = 600 * time.Millisecond
 
 // QU-20.
 func TestKill(t *testing.T) {
-	kills, seed := number(t, "GATEHOUSE_TEST_KILLS", 20), number(t, "GATEHOUSE_TEST_SEED", rand.Uint64())
+	kills, seed := process.Number(t, "GATEHOUSE_TEST_KILLS", 20), process.Number(t, "GATEHOUSE_TEST_SEED", rand.Uint64())
 	t.Logf("GATEHOUSE_TEST_KILLS=%d GATEHOUSE_TEST_SEED=%d", kills, seed)
 	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
 		url, random := newURL(t), rand.New(rand.NewPCG(seed, 0))
@@ -59,7 +58,7 @@ func TestKill(t *testing.T) {
 		}
 		crew.finish(t)
 		server.Stop(t)
-		checkDatabase(t, url)
+		process.CheckDatabase(t, url)
 		crew.report(t)
 	})
 }
@@ -67,20 +66,6 @@ func TestKill(t *testing.T) {
 // pause lets a random time pass: any moment of a kill will do.
 func pause(random *rand.Rand, longest time.Duration) {
 	time.Sleep(time.Duration(random.Int64N(int64(longest))))
-}
-
-// number reads a setting of the suite.
-func number(t *testing.T, name string, standard uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return standard
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
 }
 
 // crew is all workers.
@@ -95,7 +80,7 @@ func newCrew(t *testing.T, client *process.Client, seed uint64) *crew {
 	for range tasks {
 		scene := client.NewScene(t)
 		c.scenes = append(c.scenes, scene)
-		for _, newJob := range []func(*testing.T, *process.Scene, *rand.Rand) job{newUser, newRunner, newAgent, newDelegator} {
+		for _, newJob := range []func(*testing.T, *process.Scene, *rand.Rand) job{newRunner, newUser, newAgent, newDelegator} {
 			random := rand.New(rand.NewPCG(seed, uint64(len(c.workers)+1)))
 			c.workers = append(c.workers, &worker{job: newJob(t, scene, random), scene: scene, done: map[string]int{}})
 		}

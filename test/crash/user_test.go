@@ -38,8 +38,16 @@ func (u *user) next() *change {
 		return u.remove(ids[u.random.IntN(len(ids))])
 	default:
 		u.random.Shuffle(len(ids), func(i, k int) { ids[i], ids[k] = ids[k], ids[i] })
-		return u.admit(ids[:min(len(ids), u.random.IntN(4))])
+		return u.admit(ids[:min(len(ids), u.random.IntN(4))], transports[u.random.IntN(len(transports))])
 	}
+}
+
+// transport is one way to send a prompt.
+type transport struct{ name, path, clientID string }
+
+var transports = []transport{
+	{"admit prompt", "/prompts", "client_message_id"},
+	{"queue prompt", "/queue", "client_queue_id"},
 }
 
 func (u *user) create() *change {
@@ -72,7 +80,7 @@ func (u *user) remove(id string) *change {
 	}
 }
 
-func (u *user) admit(ids []string) *change {
+func (u *user) admit(ids []string, by transport) *change {
 	u.used++
 	clientID := fmt.Sprintf("m%d", u.used)
 	refs := []any{}
@@ -80,9 +88,9 @@ func (u *user) admit(ids []string) *change {
 		refs = append(refs, map[string]any{"id": id, "version": u.pending[id]})
 	}
 	return &change{
-		name: "admit prompt", method: "POST", path: u.TaskPath("/sessions/" + u.Session + "/prompts"), fresh: 201, again: 200,
-		body:    map[string]any{"client_message_id": clientID, "content": "go on", "plan_comment_refs": refs},
-		refused: []string{"session_unavailable"},
+		name: by.name, method: "POST", path: u.TaskPath("/sessions/" + u.Session + by.path), fresh: 201, again: 200,
+		body:    map[string]any{by.clientID: clientID, "content": "go on", "plan_comment_refs": refs},
+		refused: []string{"session_unavailable", "queue_full"},
 		happened: func(t *testing.T) bool {
 			answer, err := u.Send(t.Context(), "GET", u.TaskPath("/admissions/"+clientID), nil)
 			if err != nil || answer.Status != 200 && answer.Status != 404 {
@@ -130,14 +138,16 @@ func (u *user) check(t *testing.T) {
 	}
 }
 
-// finish: every admission is there with its comments and its one transcript row, and
-// none that was refused.
+// finish: every admission is there with its comments and, now that all are delivered,
+// its one transcript row, and none that was refused.
 func (u *user) finish(t *testing.T) {
 	t.Helper()
 	rows := map[string]int{}
 	for _, m := range history(t, u.Scene, u.Session) {
-		if id := m.Text("metadata.client_message_id"); id != "" {
-			rows[id]++
+		for _, by := range transports {
+			if id := m.Text("metadata." + by.clientID); id != "" {
+				rows[id]++
+			}
 		}
 	}
 	want := map[string]int{}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"gatehouse/test/process"
 )
 
 const root = "../.."
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 	if err := prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
-		status = m.Run()
+		status = process.Main(m)
 	}
 	_ = os.RemoveAll(checkout)
 	os.Exit(status)
