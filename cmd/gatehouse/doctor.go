@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,14 +11,16 @@ import (
 
 	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
+	"gatehouse/domain"
+	"gatehouse/domain/prompt"
 	"gatehouse/domain/subagent"
 )
 
 // errAilment ends a doctor that found something.
 var errAilment = errors.New("something needs attention: see above")
 
-// recoveryGrace is how long recovery may take until what is overdue is told of.
-const recoveryGrace = 5 * time.Minute
+// recoveryPatience is how long recovery may leave what is overdue before that is told of.
+const recoveryPatience = 5 * time.Minute
 
 // doctorCommand looks at everything that can be looked at without a server, and says in
 // words what it found (OP-7). It may be run beside one, and changes nothing.
@@ -76,8 +79,9 @@ func (d *doctor) examineStore(ctx context.Context, store *db.Store, cfg config.S
 	if d.tell("schema", fmt.Sprintf("its version is %d, that of this program", version), err); err != nil {
 		return
 	}
-	overdue, err := store.Overdue(ctx, recoveryGrace, cfg.AcknowledgeTimeout+recoveryGrace)
-	d.tell("recovery", "no delivery waits for it", orAilment(err, overdueInWords(overdue)))
+	prompts := prompt.NewService(prompt.Config{Store: store.Prompts(), Now: domain.SystemClock, AcknowledgeTimeout: cfg.AcknowledgeTimeout})
+	neglected, err := prompts.Neglected(ctx, recoveryPatience)
+	d.tell("recovery", "no delivery waits for it", cmp.Or(err, neglectedInWords(neglected)))
 
 	h, err := subagent.NewContexts(store.ContextReader()).Health(ctx)
 	if err != nil {
@@ -95,20 +99,12 @@ func schemaVersion(ctx context.Context, store *db.Store) (int64, error) {
 	return store.SchemaVersion(ctx)
 }
 
-// orAilment is err, or else what was found.
-func orAilment(err, found error) error {
-	if err != nil {
-		return err
-	}
-	return found
-}
-
-func overdueInWords(o db.Overdue) error {
-	if o == (db.Overdue{}) {
+func neglectedInWords(n prompt.Neglected) error {
+	if n == (prompt.Neglected{}) {
 		return nil
 	}
 	return fmt.Errorf("%s past the lease and %s without an acknowledgement wait for it: a server that runs takes them up at its start and regularly",
-		count(int(o.Reservations), "reservation"), count(int(o.Attempts), "attempt"))
+		count(n.Reservations, "reservation"), count(n.Attempts, "attempt"))
 }
 
 // contextsInWords says what a health means, and what ails it.
