@@ -109,18 +109,8 @@ func neglectedInWords(n prompt.Neglected) error {
 
 // contextsInWords says what a health means, and what ails it.
 func contextsInWords(h subagent.Health) (well string, ailment error) {
-	switch h.State() {
-	case subagent.ActivationNone:
-		return "", errors.New("not activated: the start of a server does it; if one has started, its log says why not")
-	case subagent.ActivationExecutionOnly:
-		return "", errors.New("the backfill has not been done, so nothing can be compared: the next start tries again, and the log says why not")
-	case subagent.ActivationCaptureOnly:
-		return "", errors.New("the schema was not seen to tell executions apart: the next start looks again, and the log says why not")
-	case subagent.ActivationComplete:
-	}
-	if h.Found.Shortfall > 0 {
-		return "", fmt.Errorf("%s that messages tell of since %s left none: recording fails, or has stopped",
-			count(int(h.Found.Shortfall), "invocation"), inSeconds(h.CaptureSince))
+	if h.Alarms() {
+		return "", errors.New(alarmInWords(h))
 	}
 	last := "none was observed since, which need not mean that all is well"
 	if at := h.Found.LastObservedAt; at != nil {
@@ -128,6 +118,20 @@ func contextsInWords(h subagent.Health) (well string, ailment error) {
 	}
 	return fmt.Sprintf("none is missing since %s; %s; %s without a message, %s",
 		inSeconds(h.CaptureSince), last, count(int(h.Found.Excess), "context"), count(int(h.Found.Collisions), "collision")), nil
+}
+
+func alarmInWords(h subagent.Health) string {
+	switch h.State() {
+	case subagent.ActivationNone:
+		return "not activated: the start of a server does it; if one has started, its log says why not"
+	case subagent.ActivationExecutionOnly:
+		return "the backfill has not been done, so nothing can be compared: the next start tries again, and the log says why not"
+	case subagent.ActivationCaptureOnly:
+		return "the schema was not seen to tell executions apart: the next start looks again, and the log says why not"
+	case subagent.ActivationComplete:
+	}
+	return fmt.Sprintf("%s that messages tell of since %s left none: recording fails, or has stopped",
+		count(int(h.Found.Shortfall), "invocation"), inSeconds(h.CaptureSince))
 }
 
 func inSeconds(t *time.Time) string { return t.UTC().Format(time.RFC3339) }

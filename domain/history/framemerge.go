@@ -118,7 +118,7 @@ func (c *toolCall) mergeNormalized(f Frame) {
 }
 
 func (c *toolCall) mergedNormalized(f Frame) (merged any, canonical []byte) {
-	merged = mergeReported(c.normalized, f.Normalized, "subagent_task")
+	merged = mergeReported(c.normalized, f.Normalized, subagent.TaskKind)
 	canonical, err := domain.EncodeCanonical(merged)
 	if err != nil {
 		panic(err) // both were canonical

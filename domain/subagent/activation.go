@@ -65,7 +65,7 @@ func (a Activation) State() ActivationState {
 }
 
 // ReadActivation reads the values of keys, which may have been written with fewer
-// fraction digits than today.
+// fraction digits than today. It fails when one of them is no time.
 func ReadActivation(values map[string]string) (a Activation, err error) {
 	for key, dest := range map[string]**time.Time{
 		KeyCaptureSince: &a.CaptureSince, KeyBackfillThrough: &a.BackfillThrough, KeyExecutionSince: &a.ExecutionSince,
@@ -80,10 +80,9 @@ func ReadActivation(values map[string]string) (a Activation, err error) {
 		}
 		t, err := time.Parse(time.RFC3339Nano, value)
 		if err != nil {
-			return Activation{}, fmt.Errorf("stored key %s is no time", key)
+			return Activation{}, fmt.Errorf("stored key %s: %w", key, err)
 		}
-		t = t.UTC()
-		*dest = &t
+		*dest = new(t.UTC())
 	}
 	return a, nil
 }

@@ -52,6 +52,3 @@ const (
 	SourceLive     Source = "live"     // from a frame as it came
 	SourceBackfill Source = "backfill" // from a message stored before contexts were kept
 )
-
-// Sources lists every source.
-var Sources = []Source{SourceLive, SourceBackfill}

@@ -35,7 +35,7 @@ type Findings struct {
 }
 
 // Alarms reports whether somebody has to look: contexts are not kept, or not told
-// apart, or some are missing.
+// apart, or some are missing. An excess never alarms (SC-41).
 func (h Health) Alarms() bool {
 	return h.State() != ActivationComplete || h.Found.Shortfall > 0
 }
