@@ -71,9 +71,6 @@ type phrasing interface {
 	// timeArg is t the way the database stores and compares it.
 	timeArg(t time.Time) any
 
-	// jsonText is a fragment of a query: a member of a JSON column, as text.
-	jsonText(column, member string) schema.QueryAppender
-
 	// among is a condition of a prepared statement: column is one of the texts in
 	// argument $n, which textsArg made.
 	among(column string, n int) string

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/uptrace/bun/schema"
-
 	"gatehouse/domain/event"
 )
 
@@ -50,10 +48,6 @@ func (s *Store) TimeArg(t time.Time) any { return s.dialect.timeArg(t) }
 func (s *Store) Lock() string { return s.dialect.lock() }
 
 func (s *Store) Classify(ctx context.Context, err error) error { return s.classify(ctx, err) }
-
-func (s *Store) JSONText(column, member string) schema.QueryAppender {
-	return s.dialect.jsonText(column, member)
-}
 
 func (s *Store) SetMigrations(files fs.FS) { s.migrations = files }
 

@@ -1,12 +1,6 @@
 package db
 
-import (
-	"context"
-	sqldriver "database/sql/driver"
-	"errors"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // pgJSON is the member at a path of a column, as JSON and as text. Both are null where
 // there is no such path, whatever there is instead. PostgreSQL 14 cannot ask whether a
@@ -48,38 +42,4 @@ CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k (attnum, pl
 JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
 WHERE i.indrelid = to_regclass($1) AND i.indisunique AND k.place <= i.indnkeyatts
 ORDER BY i.indexrelid, k.place`
-}
-
-// guarded takes the lock of a migration: goose takes it for the migrations themselves.
-// A connection that may still hold it is given to nobody else.
-func (postgres) guarded(ctx context.Context, p *pool, do func(ctx context.Context) error) (err error) {
-	lock, err := newSessionLocker()
-	if err != nil {
-		return err
-	}
-	c, err := p.DB.DB.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = c.Close() }()
-	discard := func(why error) error {
-		_ = c.Raw(func(any) error { return sqldriver.ErrBadConn })
-		return why
-	}
-	if err := lock.SessionLock(ctx, c); err != nil {
-		return discard(fmt.Errorf("wait for another process that migrates: %w", err))
-	}
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-		defer cancel()
-		if uerr := lock.SessionUnlock(end, c); uerr != nil {
-			err = errors.Join(err, discard(fmt.Errorf("unlock: %w", uerr)))
-		}
-	}()
-	return do(ctx)
-}
-
-func (postgres) unhurried(ctx context.Context, t *tx) error {
-	_, err := t.NewRaw("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0").Exec(ctx)
-	return err
 }

@@ -1,11 +1,6 @@
 package db
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // sqliteJSON is a column and a path in it as arguments of a JSON function. Where checks
 // were off, a document may be anything, and such a function fails on what is no JSON.
@@ -44,22 +39,3 @@ FROM pragma_index_list($1) AS l, pragma_index_info(l.name) AS i
 WHERE l."unique" = 1 AND i.name IS NOT NULL
 ORDER BY l.name, i.seqno`
 }
-
-// guarded takes the lock of a migration: goose takes it for the migrations themselves.
-func (d *sqlite) guarded(ctx context.Context, p *pool, do func(ctx context.Context) error) (err error) {
-	lock := d.migrationLock()
-	if err := lock.Lock(ctx, p.DB.DB); err != nil {
-		return err
-	}
-	defer func() {
-		if uerr := lock.Unlock(ctx, p.DB.DB); uerr != nil {
-			err = errors.Join(err, fmt.Errorf("unlock: %w", uerr))
-		}
-	}()
-	return do(ctx)
-}
-
-func (d *sqlite) migrationLock() fileLocker { return newFileLocker(d.path + "-migrate.lock") }
-
-// unhurried has nothing to do: SQLite has no such time-outs.
-func (*sqlite) unhurried(context.Context, *tx) error { return nil }
