@@ -56,7 +56,7 @@ func newestSourceSQL(d reading) string {
 
 // backfillSQL makes contexts of messages (SC-30, SC-31). Of those of one call the newest
 // counts. Its argument is the time. A live row stays, and so does what an earlier run
-// left (SC-32). The rules of the columns are those of [subagent.Recorder].
+// left (SC-32). What counts as not reported is what a [subagent.Frame] does not report.
 //
 // The join keeps a message without a session, which only a database without foreign
 // keys can hold, from failing the statement.
@@ -65,9 +65,7 @@ func backfillSQL(d reading) string {
 	payload := func(name string) []string { return []string{"normalized", subagent.TaskKind, name} }
 	text := func(path ...string) string { return "NULLIF(" + d.jsonString("m.metadata", path...) + ", '')" }
 	number := func(name string) string { return d.jsonInteger("m.metadata", payload(name)...) + " AS " + name }
-	return `INSERT INTO task_session_subagents (id, task_session_id, task_id, turn_id, agent_execution_id, tool_call_id,
-  parent_tool_call_id, subagent_type, description, agent_id, child_session_id, model, agent_status, tool_status,
-  is_async, total_tokens, tool_use_count, duration_ms, source, observed_at, settled_at, updated_at)
+	return `INSERT INTO task_session_subagents (` + contextColumns + `)
 SELECT id, session_id, task_id, NULLIF(turn_id, ''), '` + subagent.UnknownExecution + `', call,
   parent, subagent_type, description, agent_id, child_session_id, model, agent_status, tool_status,
   is_async,

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"gatehouse/domain/session"
@@ -13,14 +14,17 @@ func (s *Store) Contexts() subagent.ContextStore { return contextStore{s} }
 
 type contextStore struct{ *Store }
 
+// contextColumns are the columns in the order in which rows of them are made.
+const contextColumns = `id, task_session_id, task_id, turn_id, agent_execution_id,
+  tool_call_id, parent_tool_call_id, subagent_type, description, agent_id, child_session_id, model, agent_status,
+  tool_status, is_async, total_tokens, tool_use_count, duration_ms, source, observed_at, settled_at, updated_at`
+
 // mergeContextSQL is the whole merge of one frame (SC-3 to SC-6, SC-20 to SC-22): one
 // atomic statement, the same on both databases. c is the row as it is, and excluded
 // what the frame says, null where it says nothing.
 //
 // What is not set is write-once: id, task_id, source, observed_at and the key.
-var mergeContextSQL = `INSERT INTO task_session_subagents AS c (id, task_session_id, task_id, turn_id, agent_execution_id,
-  tool_call_id, parent_tool_call_id, subagent_type, description, agent_id, child_session_id, model, agent_status,
-  tool_status, is_async, total_tokens, tool_use_count, duration_ms, source, observed_at, settled_at, updated_at)
+var mergeContextSQL = `INSERT INTO task_session_subagents AS c (` + contextColumns + `)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
 ON CONFLICT (task_session_id, agent_execution_id, tool_call_id) DO UPDATE SET
   -- the first that is known stays
@@ -53,7 +57,10 @@ var settledStatuses = "'" + strings.Join(session.SettledToolStatuses, "', '") + 
 // may wait for a row, and end with ctx then.
 func (s contextStore) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
 	return s.inTx(ctx, "", func(ctx context.Context, t *tx) error {
-		return t.batch(ctx, each(contexts, t.mergeContext)...)
+		if err := t.batch(ctx, each(contexts, t.mergeContext)...); err != nil {
+			return fmt.Errorf("merge contexts: %w", err)
+		}
+		return nil
 	})
 }
 

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 
 	"gatehouse/domain/history"
 	"gatehouse/domain/session"
@@ -29,6 +30,8 @@ func (t *tx) FrameScene(ctx context.Context, q history.FrameQuery) (s history.Fr
 			return err
 		}, turns, q.SessionID, d.textsArg(q.TurnIDs)))
 	}
-	err = t.batch(ctx, stmts...)
-	return s, err
+	if err := t.batch(ctx, stmts...); err != nil {
+		return history.FrameScene{}, fmt.Errorf("look up what frames meet: %w", err)
+	}
+	return s, nil
 }

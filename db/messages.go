@@ -107,10 +107,14 @@ WHERE id = $8`
 
 // UpdateMessages implements history.WriteTx.
 func (t *tx) UpdateMessages(ctx context.Context, messages []session.Message) error {
-	return t.batch(ctx, each(messages, func(m session.Message) stmt {
+	err := t.batch(ctx, each(messages, func(m session.Message) stmt {
 		return exec(updateMessageSQL, m.Content, m.Thinking, m.TurnID, string(m.Metadata), m.Sanitized,
 			m.RequestFingerprint, t.dialect.timeArg(m.UpdatedAt), m.ID)
 	})...)
+	if err != nil {
+		return fmt.Errorf("update messages: %w", err)
+	}
+	return nil
 }
 
 // DeleteMessages implements history.WriteTx.
