@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"gatehouse/domain"
@@ -57,11 +59,11 @@ type ContextRecorder interface {
 	Record(ctx context.Context, frames []subagent.Frame)
 }
 
-// RecordingTo has s tell recorder of the subagents in frames, and returns s. It is
-// part of the making of s.
-func (s *Service) RecordingTo(recorder ContextRecorder) *Service {
-	s.contexts = recorder
-	return s
+// RecordingTo returns the same operations, of whose frames r is told.
+func (s *Service) RecordingTo(r ContextRecorder) *Service {
+	recording := *s
+	recording.contexts = r
+	return &recording
 }
 
 // AppendFrames merges 1 to 500 frames, each a JSON value, into the tool-call messages
@@ -149,21 +151,17 @@ func readFrames(sessionID string, batch []json.RawMessage, now time.Time) []told
 }
 
 func queryOf(sessionID string, told []toldFrame) FrameQuery {
-	q := FrameQuery{SessionID: sessionID}
-	seen := map[string]bool{}
-	add := func(list *[]string, value string) {
-		if value != "" && !seen[value] {
-			seen[value] = true
-			*list = append(*list, value)
-		}
-	}
+	messages, turns := map[string]bool{}, map[string]bool{}
 	for _, f := range told {
-		if f.wrong == "" {
-			add(&q.MessageIDs, f.messageID)
-			add(&q.TurnIDs, f.TurnID)
+		if f.wrong != "" {
+			continue
+		}
+		messages[f.messageID] = true
+		if f.TurnID != "" {
+			turns[f.TurnID] = true
 		}
 	}
-	return q
+	return FrameQuery{sessionID, slices.Sorted(maps.Keys(messages)), slices.Sorted(maps.Keys(turns))}
 }
 
 // record tells the recorder of the subagents in the frames that were taken (SC-1).

@@ -70,7 +70,7 @@ func newContextWorld(t *testing.T, open func(tb testing.TB) ContextStore) *conte
 		return w.store
 	}))
 	w.recorder = subagent.NewRecorder(w.store.Contexts(), w.clock, slog.New(slog.NewTextHandler(t.Output(), nil)), w.counts)
-	w.history.RecordingTo(w.recorder)
+	w.history = w.history.RecordingTo(w.recorder)
 	return w
 }
 

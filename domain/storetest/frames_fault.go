@@ -31,7 +31,7 @@ func FrameFaults(t *testing.T, open func(tb testing.TB) ContextStore, probe Prob
 func (f *faults) frames(t *testing.T, store ContextStore, at int) (calls int) {
 	w := newHistoryWorld(t, f.world)
 	counts := &FrameCounts{}
-	w.history.RecordingTo(subagent.NewRecorder(store.Contexts(), w.clock, slog.New(slog.DiscardHandler), counts))
+	w.history = w.history.RecordingTo(subagent.NewRecorder(store.Contexts(), w.clock, slog.New(slog.DiscardHandler), counts))
 	turn := w.turn(w.main)
 	w.tell(t, w.main, frameText{"frame": "tool_call", "tool_call_id": "known"})
 	var batch []json.RawMessage

@@ -61,16 +61,17 @@ type Sum struct {
 // Contexts is the set of operations that read contexts.
 type Contexts struct {
 	store    ContextReader
-	observer HealthObserver
+	observer HealthObserver // nil to tell nobody
 }
 
 // NewContexts returns the operations on store.
 func NewContexts(store ContextReader) *Contexts { return &Contexts{store: store} }
 
-// ObservedBy returns the operations with an observer of the health.
+// ObservedBy returns the same operations, of whose answers o is told.
 func (s *Contexts) ObservedBy(o HealthObserver) *Contexts {
-	s.observer = o
-	return s
+	observed := *s
+	observed.observer = o
+	return &observed
 }
 
 // List returns one page of contexts.

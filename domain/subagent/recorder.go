@@ -72,9 +72,28 @@ func NewRecorder(store ContextStore, now domain.Clock, log *slog.Logger, observe
 func (r *Recorder) Record(ctx context.Context, frames []Frame) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	counts := make(map[FrameOutcome]int)
+	contexts, counts := r.contexts(frames)
+	if err := r.merge(ctx, contexts); err != nil {
+		counts[FrameFailed] = len(contexts)
+		for _, c := range contexts {
+			r.log.WarnContext(ctx, "subagent context not recorded",
+				"session_id", c.TaskSessionID, "tool_call_id", c.ToolCallID, "error", err)
+		}
+	} else {
+		counts[FramePersisted] = len(contexts)
+	}
+	for _, outcome := range FrameOutcomes {
+		if counts[outcome] > 0 {
+			r.observer.Observed(outcome, counts[outcome])
+		}
+	}
+}
+
+// contexts are what frames have to say, in the order in which to merge it, and what
+// can be counted before that.
+func (r *Recorder) contexts(frames []Frame) (contexts []Context, counts map[FrameOutcome]int) {
+	counts = make(map[FrameOutcome]int)
 	counts[FrameAttempted] = len(frames)
-	var contexts []Context
 	for _, f := range frames {
 		if !f.identified() {
 			counts[FrameSkippedNoIdentity]++
@@ -90,20 +109,7 @@ func (r *Recorder) Record(ctx context.Context, frames []Frame) {
 		}
 	}
 	slices.SortStableFunc(contexts, byKey)
-	if err := r.merge(ctx, contexts); err != nil {
-		counts[FrameFailed] = len(contexts)
-		for _, c := range contexts {
-			r.log.WarnContext(ctx, "subagent context not recorded",
-				"session_id", c.TaskSessionID, "tool_call_id", c.ToolCallID, "error", err)
-		}
-	} else {
-		counts[FramePersisted] = len(contexts)
-	}
-	for _, outcome := range FrameOutcomes {
-		if counts[outcome] > 0 {
-			r.observer.Observed(outcome, counts[outcome])
-		}
-	}
+	return contexts, counts
 }
 
 // merge is the store's work, of which a panic is one more failure.
