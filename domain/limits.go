@@ -12,7 +12,7 @@ const (
 	MaxPath            = 4 << 10   // workspace_path, path, old_path
 	MaxPlanContent     = 1 << 20   // plan content
 	MaxPromptContent   = 1 << 20   // prompt content, raw and rendered
-	MaxMessageText     = 4 << 20   // message content, thinking, arguments; a frame's raw
+	MaxMessageText     = 4 << 20   // message content, thinking, arguments; a frame's content, normalized, raw
 	MaxOpaqueID        = 512       // tool_call_id, execution_id
 	MaxBatch           = 500       // messages or frames per batch, tool calls per message
 	MaxFileChanges     = 1000      // file changes per message
