@@ -4,10 +4,10 @@
 // and the message of the parent that delegated it. History follows these links.
 //
 // A [Context] is what frames of tool calls report of one invocation: telemetry, that
-// nothing else hangs on. A [Frame] is made ready by pure rules, and merged into the
-// row of its key by one statement of the store ([ContextStore]); a [Recorder] does
-// that behind the commit of the messages, and can fail without anybody noticing but
-// those who watch its counters.
+// nothing else hangs on. A [Recorder] takes frames behind the commit of their
+// messages, each with what it reports ([Frame], [PayloadOf]), and has the store merge
+// that into the row of its key by one statement ([ContextStore], which lists the
+// rules). It can fail without anybody noticing but those who watch its counters.
 //
 // [Contexts] reads them. An [Activation] says since when they are complete, and a
 // [Health] whether they still are: it compares the messages with them, from the
