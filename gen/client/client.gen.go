@@ -1391,7 +1391,7 @@ type FrameAppendResult struct {
 // was told before. `rejected`: it was not taken.
 type FrameOutcome string
 
-// FrameReason Why a frame was rejected. `malformed`: no object of the members and types above. `unknown_frame`: `frame` is neither
+// FrameReason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
 // word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
 // id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
 // 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
@@ -1411,7 +1411,7 @@ type FrameResult struct {
 	// was told before. `rejected`: it was not taken.
 	Outcome FrameOutcome `json:"outcome"`
 
-	// Reason Why a frame was rejected. `malformed`: no object of the members and types above. `unknown_frame`: `frame` is neither
+	// Reason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
 	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
 	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
 	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
@@ -3302,9 +3302,9 @@ type ClientInterface interface {
 	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-	// `execution_id`, `title` and `raw`.
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
 	//
 	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -3327,9 +3327,9 @@ type ClientInterface interface {
 	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-	// `execution_id`, `title` and `raw`.
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
 	//
 	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -4873,9 +4873,9 @@ func (c *Client) ListFileChanges(ctx context.Context, sessionID SessionID, param
 // first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 // `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 // absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-// `execution_id`, `title` and `raw`.
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
 //
 // Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 // whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -4908,9 +4908,9 @@ func (c *Client) AppendFramesWithBody(ctx context.Context, sessionID SessionID, 
 // first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 // `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 // absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-// `execution_id`, `title` and `raw`.
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
 //
 // Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 // whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -10916,9 +10916,9 @@ type ClientWithResponsesInterface interface {
 	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-	// `execution_id`, `title` and `raw`.
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
 	//
 	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -10941,9 +10941,9 @@ type ClientWithResponsesInterface interface {
 	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-	// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-	// `execution_id`, `title` and `raw`.
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
 	//
 	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -17057,9 +17057,9 @@ func (c *ClientWithResponses) ListFileChangesWithResponse(ctx context.Context, s
 // first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 // `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 // absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-// `execution_id`, `title` and `raw`.
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
 //
 // Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 // whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
@@ -17088,9 +17088,9 @@ func (c *ClientWithResponses) AppendFramesWithBodyWithResponse(ctx context.Conte
 // first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
 // `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
 // absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
-// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The message's `metadata`
-// has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own, and
-// `execution_id`, `title` and `raw`.
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
 //
 // Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
 // whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
