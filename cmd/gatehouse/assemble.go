@@ -40,15 +40,9 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 			err = errors.Join(err, store.Close())
 		}
 	}()
-	if env.settings.Migrate {
-		if _, err := store.Migrate(ctx); err != nil {
-			return nil, err
-		}
+	if err := makeReady(ctx, store, env.settings); err != nil {
+		return nil, err
 	}
-	if err := store.Ready(ctx); err != nil {
-		return nil, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
-	}
-	store.Activate(ctx)
 	registry, err := newRegistry(store)
 	if err != nil {
 		return nil, err

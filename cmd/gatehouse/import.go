@@ -102,15 +102,9 @@ func (p *program) importClaudeCode(ctx context.Context, cfg config.Settings, log
 // importWorkspace makes the database ready, as a start of the server does, and finds
 // the workspace.
 func (p *program) importWorkspace(ctx context.Context, store *db.Store, env environment, name string) (access.Workspace, error) {
-	if env.settings.Migrate {
-		if _, err := store.Migrate(ctx); err != nil {
-			return access.Workspace{}, fmt.Errorf("migrate: %w", err)
-		}
+	if err := makeReady(ctx, store, env.settings); err != nil {
+		return access.Workspace{}, err
 	}
-	if err := store.Ready(ctx); err != nil {
-		return access.Workspace{}, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
-	}
-	store.Activate(ctx)
 	a := access.NewService(store.Access(), domain.SystemClock)
 	if err := firstStart(ctx, a, env); err != nil {
 		return access.Workspace{}, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"gatehouse/cmd/gatehouse/internal/config"
@@ -19,6 +20,21 @@ func lookAtStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*d
 	options := storeOptions(cfg, log)
 	options.ReadOnly = true
 	return db.Open(ctx, options)
+}
+
+// makeReady brings a database to where this program works on it: migrated, unless the
+// settings leave that to somebody else (OP-4), and activated (SC-30).
+func makeReady(ctx context.Context, store *db.Store, cfg config.Settings) error {
+	if cfg.Migrate {
+		if _, err := store.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	if err := store.Ready(ctx); err != nil {
+		return fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
+	}
+	store.Activate(ctx)
+	return nil
 }
 
 func storeOptions(cfg config.Settings, log *slog.Logger) db.Options {
