@@ -74,9 +74,12 @@ func (s *Service) Neglected(ctx context.Context, patience time.Duration) (n Negl
 	if err != nil {
 		return Neglected{}, fmt.Errorf("count neglected deliveries: %w", err)
 	}
-	for state, count := range map[State]*int{StateReserved: &n.Reservations, StateAttempted: &n.Attempts} {
-		err := s.eachOverdue(ctx, state, now.Add(-s.grace(state)-patience), func(Overdue) error { *count++; return nil })
-		if err != nil {
+	for _, of := range []struct {
+		state State
+		count *int
+	}{{StateReserved, &n.Reservations}, {StateAttempted, &n.Attempts}} {
+		before := now.Add(-s.grace(of.state) - patience)
+		if err := s.eachOverdue(ctx, of.state, before, func(Overdue) error { *of.count++; return nil }); err != nil {
 			return Neglected{}, fmt.Errorf("count neglected deliveries: %w", err)
 		}
 	}
