@@ -139,7 +139,10 @@ func (s *transcript) runCase(t *testing.T, session string, c storetest.ContextCa
 		}
 		s.tell(session, frame).do(t).want(t, 200, `"outcome":"`)
 	}
-	rows, _ := s.contexts.ContextRows(t.Context(), session)
+	rows, err := s.store.ContextReader().Contexts(t.Context(), subagent.ContextFilter{SessionID: session}, nil, domain.MaxListItems)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range rows {
 		if id := rows[i].TurnID; id != nil {
 			rows[i].TurnID = new(turns[*id])

@@ -28,7 +28,6 @@ import (
 	"gatehouse/domain/plan"
 	"gatehouse/domain/prompt"
 	"gatehouse/domain/session"
-	"gatehouse/domain/storetest"
 	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/gen"
@@ -44,8 +43,7 @@ type stack struct {
 	access   *access.Service
 	plans    *plan.Service
 	metrics  *prometheus.Registry
-	stopped  atomic.Bool             // makes the writer of contexts fail
-	contexts *storetest.ContextModel // what was merged into the store
+	stopped  atomic.Bool // makes the writer of contexts fail
 	hub      *event.Hub
 	waiting  chan struct{}           // receives when a reserve begins to wait
 	token    map[access.Scope]string // of the workspace default
@@ -85,7 +83,7 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 		t.Fatal(err)
 	}
 	s := &stack{
-		contract: router, store: store, metrics: metrics, contexts: &storetest.ContextModel{},
+		contract: router, store: store, metrics: metrics,
 		access:  access.NewService(store.Access(), clock),
 		plans:   plan.NewService(store.Plans(), clock, announce, nil),
 		hub:     hub,
@@ -105,7 +103,7 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
 		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
 		History: history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools).
-			RecordingTo(subagent.NewRecorder(watchedContexts{store.Contexts(), s.contexts, &s.stopped}, clock, log, frames)),
+			RecordingTo(subagent.NewRecorder(stoppableContexts{store.Contexts(), &s.stopped}, clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
 		Contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
 	}
@@ -119,23 +117,19 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 	return s
 }
 
-// watchedContexts merges into a store, and then into a model, until it is stopped.
-type watchedContexts struct {
+// stoppableContexts merges into a store, until it is stopped.
+type stoppableContexts struct {
 	subagent.ContextStore
 
-	model   *storetest.ContextModel
 	stopped *atomic.Bool
 }
 
 // MergeContexts implements subagent.ContextStore.
-func (w watchedContexts) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
-	if w.stopped.Load() {
+func (c stoppableContexts) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
+	if c.stopped.Load() {
 		return errors.New("stopped")
 	}
-	if err := w.ContextStore.MergeContexts(ctx, contexts); err != nil {
-		return err
-	}
-	return w.model.MergeContexts(ctx, contexts)
+	return c.ContextStore.MergeContexts(ctx, contexts)
 }
 
 // makeTokens makes a token of every scope in the default workspace and in another.
