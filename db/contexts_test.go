@@ -4,12 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/uptrace/bun"
-
 	"gatehouse/db"
 	"gatehouse/db/dbtest"
 	"gatehouse/domain/storetest"
-	"gatehouse/domain/subagent"
 )
 
 func TestContexts(t *testing.T) {
@@ -30,28 +27,8 @@ func TestFrameFaults(t *testing.T) {
 	})
 }
 
-// contextStore can read contexts, and break their table.
+// contextStore can break the table of contexts.
 type contextStore struct{ *db.Store }
-
-type contextRow struct {
-	bun.BaseModel `bun:"table:task_session_subagents,alias:c"`
-	subagent.Context
-}
-
-// ContextRows implements storetest.ContextStore.
-func (s contextStore) ContextRows(ctx context.Context, sessionID string) ([]subagent.Context, error) {
-	var rows []contextRow
-	err := s.Read(ctx, func(ctx context.Context, q db.Querier) error {
-		return q.NewSelect().Model(&rows).Where("task_session_id = ?", sessionID).
-			Order("observed_at", "tool_call_id", "agent_execution_id").Scan(ctx)
-	})
-	var contexts []subagent.Context
-	for _, row := range rows {
-		row.ObservedAt, row.UpdatedAt = row.ObservedAt.UTC(), row.UpdatedAt.UTC()
-		contexts = append(contexts, row.Context)
-	}
-	return contexts, err
-}
 
 // BreakContexts implements storetest.ContextStore.
 func (s contextStore) BreakContexts(ctx context.Context) error {

@@ -2,12 +2,8 @@ package storetest
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,16 +13,12 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/history"
-	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
 )
 
-// ContextStore is a store whose contexts can be looked at, and broken.
+// ContextStore is a store whose contexts can be broken.
 type ContextStore interface {
 	Store
-
-	// ContextRows returns the rows of a session in the order of SC-11.
-	ContextRows(ctx context.Context, sessionID string) ([]subagent.Context, error)
 
 	// BreakContexts takes the table of contexts away.
 	BreakContexts(ctx context.Context) error
@@ -74,15 +66,6 @@ func newContextWorld(t *testing.T, open func(tb testing.TB) ContextStore) *conte
 	return w
 }
 
-func (w *contextWorld) rows(t failer, sessionID string) []subagent.Context {
-	t.Helper()
-	rows, err := w.store.ContextRows(w.t.Context(), sessionID)
-	if err != nil {
-		t.Fatalf("read contexts: %v", err)
-	}
-	return rows
-}
-
 // runCase records the frames of a case one by one, in a session of its own.
 func (w *contextWorld) runCase(t *testing.T, c ContextCase) {
 	of := w.mainIn("/w")
@@ -90,7 +73,7 @@ func (w *contextWorld) runCase(t *testing.T, c ContextCase) {
 	for _, f := range c.Frames {
 		w.recorder.Record(t.Context(), []subagent.Frame{f.Frame(t, of.ID, w.taskID)})
 	}
-	if diff := cmp.Diff(c.Rows, CaseRows(w.rows(t, of.ID))); diff != "" {
+	if diff := cmp.Diff(c.Rows, CaseRows(w.contextsOf(t, of.ID))); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(c.Counters, w.counts.All()); diff != "" {
@@ -134,100 +117,10 @@ func contextModel(t *testing.T, w *contextWorld) {
 			other.Record(t.Context(), frames)
 		}
 		want, _ := model.ContextRows(t.Context(), of.ID)
-		if diff := cmp.Diff(want, w.rows(rt, of.ID), cmpopts.IgnoreFields(subagent.Context{}, "ID", "UpdatedAt")); diff != "" {
+		if diff := cmp.Diff(want, w.contextsOf(rt, of.ID), cmpopts.IgnoreFields(subagent.Context{}, "ID", "UpdatedAt")); diff != "" {
 			rt.Errorf("rows (-model +store):\n%s", diff)
 		}
 	})
-}
-
-// contextWriters records random frames from many writers at once. Whatever their
-// order, every key has one row, and its columns are what one of the frames could leave.
-func contextWriters(t *testing.T, w *contextWorld) {
-	const writers, batches = 20, 3
-	of := w.mainIn("/w")
-	frames := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) subagent.Frame { return drawFrame(rt, of.ID, w.taskID) }), 6*writers*batches, -1).Example(rand.IntN(1 << 30))
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() {
-			for b := range batches {
-				at := 6 * (i*batches + b)
-				w.recorder.Record(t.Context(), frames[at:at+6])
-			}
-		})
-	}
-	wg.Wait()
-	told := frames[:6*writers*batches]
-	if got := w.counts.All(); got[subagent.FramePersisted] != len(told) || got[subagent.FrameAttempted] != len(told) {
-		t.Errorf("counted %v of %d frames", got, len(told))
-	}
-	rows := w.rows(t, of.ID)
-	keys := map[[2]string]bool{}
-	for _, f := range told {
-		keys[[2]string{subagent.ExecutionKey(f.ExecutionID), f.ToolCallID}] = true
-	}
-	if len(rows) != len(keys) {
-		t.Fatalf("%d rows of %d keys", len(rows), len(keys))
-	}
-	for _, row := range rows {
-		wantPossible(t, row, slices.DeleteFunc(slices.Clone(told), func(f subagent.Frame) bool {
-			return subagent.ExecutionKey(f.ExecutionID) != row.AgentExecutionID || f.ToolCallID != row.ToolCallID
-		}))
-	}
-}
-
-// wantPossible holds a row against the frames of its key, told in an unknown order.
-func wantPossible(t *testing.T, row subagent.Context, told []subagent.Frame) {
-	t.Helper()
-	async, settled := false, false
-	for _, f := range told {
-		async, settled = async || f.Payload.IsAsync, settled || session.ToolSettled(f.ToolStatus)
-	}
-	of := func(what string, holds bool) {
-		if !holds {
-			t.Errorf("%s cannot be: %+v", what, row)
-		}
-	}
-	some := func(match func(f subagent.Frame) bool) bool { return slices.ContainsFunc(told, match) }
-	text := func(what string, got *string, said func(subagent.Frame) string) {
-		of(what, some(func(f subagent.Frame) bool { return said(f) != "" }) == (got != nil))
-		of(what, got == nil || some(func(f subagent.Frame) bool { return said(f) == *got }))
-	}
-	of("is_async", row.IsAsync == async)
-	of("settled_at", (row.SettledAt != nil) == settled)
-	of("settled_at with tool_status", !settled || some(func(f subagent.Frame) bool {
-		return f.ObservedAt.Equal(*row.SettledAt) && f.ToolStatus == *row.ToolStatus && session.ToolSettled(f.ToolStatus)
-	}))
-	of("observed_at", some(func(f subagent.Frame) bool { return f.ObservedAt.Equal(row.ObservedAt) }))
-	text("tool_status", row.ToolStatus, func(f subagent.Frame) string { return f.ToolStatus })
-	text("turn_id", row.TurnID, func(f subagent.Frame) string { return f.TurnID })
-	text("model", row.Model, func(f subagent.Frame) string { return f.Payload.Model })
-	of("total_tokens", (row.TotalTokens != nil) == some(func(f subagent.Frame) bool { return f.Payload.TotalTokens != nil && *f.Payload.TotalTokens > 0 }))
-	of("tool_use_count", (row.ToolUseCount != nil) == some(func(f subagent.Frame) bool { return f.Payload.ToolUseCount != nil && *f.Payload.ToolUseCount >= 0 }))
-}
-
-func contextFanOuts(t *testing.T, w *contextWorld) {
-	for _, width := range []int{3, 4, 5, 8} {
-		of := w.mainIn("/w")
-		var wg sync.WaitGroup
-		for i := range width {
-			wg.Go(func() {
-				w.recorder.Record(t.Context(), []subagent.Frame{{
-					TaskSessionID: of.ID, TaskID: w.taskID, ExecutionID: "e", ToolCallID: fmt.Sprintf("task:%d", i),
-					Payload: subagent.Payload{Description: "same", TotalTokens: new(int64(i + 1))},
-				}})
-			})
-		}
-		wg.Wait()
-		seen := map[string]int64{}
-		for _, row := range w.rows(t, of.ID) {
-			seen[row.ToolCallID] = *row.TotalTokens
-		}
-		for i := range width {
-			if len(seen) != width || seen[fmt.Sprintf("task:%d", i)] != int64(i+1) {
-				t.Errorf("fan-out of %d left %v", width, seen)
-			}
-		}
-	}
 }
 
 func contextDeletes(t *testing.T, w *contextWorld) {
@@ -236,13 +129,13 @@ func contextDeletes(t *testing.T, w *contextWorld) {
 	if err := w.sessions.DeleteTurn(t.Context(), w.taskID, turn.ID); err != nil {
 		t.Fatal(err)
 	}
-	if rows := w.rows(t, w.main.ID); len(rows) != 1 || *rows[0].TurnID != turn.ID {
+	if rows := w.contextsOf(t, w.main.ID); len(rows) != 1 || *rows[0].TurnID != turn.ID {
 		t.Errorf("after its turn: %+v", rows)
 	}
 	if err := w.lifecycle().DeleteSession(t.Context(), w.taskID, w.main.ID); err != nil {
 		t.Fatal(err)
 	}
-	if rows := w.rows(t, w.main.ID); len(rows) != 0 {
+	if rows := w.contextsOf(t, w.main.ID); len(rows) != 0 {
 		t.Errorf("after its session: %+v", rows)
 	}
 	w.recorder.Record(t.Context(), []subagent.Frame{{TaskSessionID: w.main.ID, TaskID: w.taskID, ToolCallID: "c"}})
@@ -259,7 +152,7 @@ func contextExecutions(t *testing.T, w *contextWorld) {
 		}
 	}
 	of := func(execution string) subagent.Context {
-		for _, row := range w.rows(t, w.main.ID) {
+		for _, row := range w.contextsOf(t, w.main.ID) {
 			if row.AgentExecutionID == execution {
 				return row
 			}
@@ -327,7 +220,7 @@ func contextsOfFrames(t *testing.T, w *contextWorld) {
 				"Model": "no", "model": "m", "total_tokens": 1e3, "tool_use_count": -2, "duration_ms": "5", "is_async": 1, "description": 7,
 			}),
 		})
-	rows := w.rows(t, w.main.ID)
+	rows := w.contextsOf(t, w.main.ID)
 	want := subagent.Context{
 		TaskSessionID: w.main.ID, TaskID: w.taskID, TurnID: &turn.ID, AgentExecutionID: "e", ToolCallID: "task",
 		ParentToolCallID: new("p"), Model: new("m"), TotalTokens: new(int64(1000)), IsAsync: true,

@@ -65,9 +65,9 @@ func (f *faults) frames(t *testing.T, store ContextStore, at int) (calls int) {
 			t.Fatal(err)
 		}
 	}
-	rows, err := store.ContextRows(t.Context(), w.main.ID)
-	if page := w.read(t, w.main, history.PageQuery{}); err != nil || len(page.Messages) != 2 || page.LastSeq != 2 || len(rows) != 2 {
-		t.Errorf("the retry left %+v and %+v, %v", page, rows, err)
+	rows := w.contextsOf(t, w.main.ID)
+	if page := w.read(t, w.main, history.PageQuery{}); len(page.Messages) != 2 || page.LastSeq != 2 || len(rows) != 2 {
+		t.Errorf("the retry left %+v and %+v", page, rows)
 	}
 	for i, call := range []string{"known", "new"} {
 		w.wantBound(t, w.start(t, w.child(w.main), call), int64(i+1))

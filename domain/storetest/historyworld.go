@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"log/slog"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,6 +56,16 @@ func newHistoryWorld(t *testing.T, w *world) *historyWorld {
 func (w *historyWorld) lifecycle() *lifecycle.Service {
 	announce := event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
 	return lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, announce)
+}
+
+// contextsOf are the subagent contexts of a session, in the order of SC-11.
+func (w *historyWorld) contextsOf(t failer, sessionID string) []subagent.Context {
+	t.Helper()
+	found, err := w.store.ContextReader().Contexts(w.t.Context(), subagent.ContextFilter{SessionID: sessionID}, nil, math.MaxInt32)
+	if err != nil {
+		t.Fatalf("read contexts: %v", err)
+	}
+	return found
 }
 
 // mainIn makes a main session with a workspace.
