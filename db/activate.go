@@ -31,6 +31,7 @@ func (s *Store) Activate(ctx context.Context) {
 	if err == nil && len(kept) == len(subagent.ActivationKeys) {
 		return // keys are never taken back: there is nothing to wait for the lock for
 	}
+	// A failure so far is met again below, and told of there.
 	err = s.dialect.guarded(ctx, s.writer, func(ctx context.Context) error {
 		for _, a := range activation {
 			if err := a.run(s, ctx); err != nil {
