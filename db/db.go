@@ -45,6 +45,9 @@ type Options struct {
 	// DefaultMaxConnections on PostgreSQL, and on SQLite one writer and two
 	// readers for every processor.
 	MaxConnections int
+	// ReadOnly opens what is there to be looked at, also beside a server: nothing is
+	// changed and no file is made. Transactions that write fail.
+	ReadOnly bool
 	// Clock judges leases and expiries on SQLite, where the process is the
 	// database. The system's clock when it is nil. PostgreSQL uses its own.
 	Clock domain.Clock

@@ -24,6 +24,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActivationState.
+const (
+	ActivationStateActive        ActivationState = "active"
+	ActivationStateCaptureOnly   ActivationState = "capture_only"
+	ActivationStateExecutionOnly ActivationState = "execution_only"
+	ActivationStateNotActivated  ActivationState = "not_activated"
+)
+
+// Valid indicates whether the value is a known member of the ActivationState enum.
+func (e ActivationState) Valid() bool {
+	switch e {
+	case ActivationStateActive:
+		return true
+	case ActivationStateCaptureOnly:
+		return true
+	case ActivationStateExecutionOnly:
+		return true
+	case ActivationStateNotActivated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppendStatus.
 const (
 	AppendStatusCreated  AppendStatus = "created"
@@ -318,6 +342,72 @@ func (e ExecutionStatus) Valid() bool {
 	case ExecutionStatusFailed:
 		return true
 	case ExecutionStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameOutcome.
+const (
+	FrameOutcomeCreated   FrameOutcome = "created"
+	FrameOutcomeRejected  FrameOutcome = "rejected"
+	FrameOutcomeUnchanged FrameOutcome = "unchanged"
+	FrameOutcomeUpdated   FrameOutcome = "updated"
+)
+
+// Valid indicates whether the value is a known member of the FrameOutcome enum.
+func (e FrameOutcome) Valid() bool {
+	switch e {
+	case FrameOutcomeCreated:
+		return true
+	case FrameOutcomeRejected:
+		return true
+	case FrameOutcomeUnchanged:
+		return true
+	case FrameOutcomeUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameReason.
+const (
+	FrameReasonInvalidTime     FrameReason = "invalid_time"
+	FrameReasonMalformed       FrameReason = "malformed"
+	FrameReasonMessageConflict FrameReason = "message_conflict"
+	FrameReasonNul             FrameReason = "nul"
+	FrameReasonRolledBack      FrameReason = "rolled_back"
+	FrameReasonTooLarge        FrameReason = "too_large"
+	FrameReasonTooLong         FrameReason = "too_long"
+	FrameReasonTurnNotFound    FrameReason = "turn_not_found"
+	FrameReasonUnknownFrame    FrameReason = "unknown_frame"
+	FrameReasonUnstorable      FrameReason = "unstorable"
+)
+
+// Valid indicates whether the value is a known member of the FrameReason enum.
+func (e FrameReason) Valid() bool {
+	switch e {
+	case FrameReasonInvalidTime:
+		return true
+	case FrameReasonMalformed:
+		return true
+	case FrameReasonMessageConflict:
+		return true
+	case FrameReasonNul:
+		return true
+	case FrameReasonRolledBack:
+		return true
+	case FrameReasonTooLarge:
+		return true
+	case FrameReasonTooLong:
+		return true
+	case FrameReasonTurnNotFound:
+		return true
+	case FrameReasonUnknownFrame:
+		return true
+	case FrameReasonUnstorable:
 		return true
 	default:
 		return false
@@ -675,6 +765,24 @@ func (e SourceType) Valid() bool {
 	}
 }
 
+// Defines values for SubagentSource.
+const (
+	SubagentSourceBackfill SubagentSource = "backfill"
+	SubagentSourceLive     SubagentSource = "live"
+)
+
+// Valid indicates whether the value is a known member of the SubagentSource enum.
+func (e SubagentSource) Valid() bool {
+	switch e {
+	case SubagentSourceBackfill:
+		return true
+	case SubagentSourceLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnState.
 const (
 	TurnStateCancelled TurnState = "cancelled"
@@ -734,6 +842,10 @@ type AcknowledgeRequest struct {
 	// Token Of the reservation, also after its lease.
 	Token string `json:"token"`
 }
+
+// ActivationState Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+type ActivationState string
 
 // Admission defines model for Admission.
 type Admission struct {
@@ -1265,6 +1377,56 @@ type FileChangeIn struct {
 	ToolCallID *string `json:"tool_call_id,omitempty"`
 }
 
+// Frame One event of a tool call, judged by itself: what is not as described here is told in the result of the frame, not as
+// a problem of the request. Empty texts and nulls count as absent.
+type Frame = json.RawMessage
+
+// FrameAppend defines model for FrameAppend.
+type FrameAppend struct {
+	Frames []Frame `json:"frames"`
+}
+
+// FrameAppendResult defines model for FrameAppendResult.
+type FrameAppendResult struct {
+	Results []FrameResult `json:"results"`
+}
+
+// FrameOutcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+// was told before. `rejected`: it was not taken.
+type FrameOutcome string
+
+// FrameReason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
+// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+// message of the call was, and stays so.
+type FrameReason string
+
+// FrameResult defines model for FrameResult.
+type FrameResult struct {
+	// Index Of the frame in the request, from 0.
+	Index int64 `json:"index"`
+
+	// MessageID The message of the call; null when rejected.
+	MessageID nullable.Nullable[string] `json:"message_id"`
+
+	// Outcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+	// was told before. `rejected`: it was not taken.
+	Outcome FrameOutcome `json:"outcome"`
+
+	// Reason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
+	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+	// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+	// message of the call was, and stays so.
+	Reason *FrameReason `json:"reason,omitempty"`
+
+	// Seq Of that message; null when rejected.
+	Seq nullable.Nullable[int64] `json:"seq"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	Status HealthStatus `json:"status"`
@@ -1484,6 +1646,15 @@ type MessageType string
 // Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
 // they were written.
 type Metadata = json.RawMessage
+
+// MetricSum defines model for MetricSum.
+type MetricSum struct {
+	// Reported How many invocations reported the metric.
+	Reported int64 `json:"reported"`
+
+	// Sum Exact, and of as many digits as it takes: more than 64 bits can hold, if need be. Null when nobody reported.
+	Sum nullable.Nullable[json.Number] `json:"sum"`
+}
 
 // Plan defines model for Plan.
 type Plan struct {
@@ -2036,6 +2207,128 @@ type SessionState string
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
+// SubagentContext What is known of one invocation of a subagent: structure, not content. Null is what nobody reported. An invocation
+// is the `tool_call_id` of an `agent_execution_id` in a session.
+type SubagentContext struct {
+	// AgentExecutionID The execution that told of it; `unknown` when none was told (SC-20).
+	AgentExecutionID string                    `json:"agent_execution_id"`
+	AgentID          nullable.Nullable[string] `json:"agent_id"`
+
+	// AgentStatus What the subagent says of itself, any word. It never settles.
+	AgentStatus nullable.Nullable[string] `json:"agent_status"`
+
+	// ChildSessionID As reported, which need not be a session here.
+	ChildSessionID nullable.Nullable[string] `json:"child_session_id"`
+	Description    nullable.Nullable[string] `json:"description"`
+
+	// DurationMs Never 0.
+	DurationMs nullable.Nullable[int64] `json:"duration_ms"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IsAsync Whether it was ever reported to run in the background.
+	IsAsync bool                      `json:"is_async"`
+	Model   nullable.Nullable[string] `json:"model"`
+
+	// ObservedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	ObservedAt Time `json:"observed_at"`
+
+	// ParentToolCallID Set when a subagent spawned it.
+	ParentToolCallID nullable.Nullable[string] `json:"parent_tool_call_id"`
+
+	// SettledAt When `tool_status` was first seen to settle; null until then.
+	SettledAt nullable.Nullable[wire.Time] `json:"settled_at"`
+
+	// Source How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+	// were recorded.
+	Source       SubagentSource            `json:"source"`
+	SubagentType nullable.Nullable[string] `json:"subagent_type"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TaskSessionID The session that spawned it.
+	TaskSessionID string `json:"task_session_id"`
+
+	// ToolCallID Of the launching call, unique within its execution only.
+	ToolCallID string `json:"tool_call_id"`
+
+	// ToolStatus Of the launching call, any word; `complete`, `completed`, `success`, `error`, `failed` and `cancelled` settle,
+	// and then it stays (SC-9).
+	ToolStatus nullable.Nullable[string] `json:"tool_status"`
+
+	// ToolUseCount 0 when that was reported.
+	ToolUseCount nullable.Nullable[int64] `json:"tool_use_count"`
+
+	// TotalTokens Never 0.
+	TotalTokens nullable.Nullable[int64] `json:"total_tokens"`
+
+	// TurnID The turn that spawned it, which may be gone.
+	TurnID nullable.Nullable[string] `json:"turn_id"`
+
+	// UpdatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	UpdatedAt Time `json:"updated_at"`
+}
+
+// SubagentContextHealth The counts compare pairs of session and call, from `capture_since` on. They are null when that is, since there is
+// nothing to compare from (SC-42).
+type SubagentContextHealth struct {
+	// BackfillThrough The time of the newest message that the backfill looked at; the empty text when there was none, and null while it
+	// has not been done.
+	BackfillThrough nullable.Nullable[string] `json:"backfill_through"`
+
+	// CaptureSince From when on every invocation should be recorded; null while the backfill has not been done.
+	CaptureSince nullable.Nullable[wire.Time] `json:"capture_since"`
+
+	// Collisions Rows beyond the first of a call.
+	Collisions nullable.Nullable[int64] `json:"collisions"`
+
+	// Excess Calls that a row tells of and no message. No alarm.
+	Excess nullable.Nullable[int64] `json:"excess"`
+
+	// ExecutionSince From when on invocations of different executions are told apart; null while the schema was not seen to.
+	ExecutionSince nullable.Nullable[wire.Time] `json:"execution_since"`
+
+	// LastObservedAt Of the newest row. Null when there is none, which does not mean that all is well.
+	LastObservedAt nullable.Nullable[wire.Time] `json:"last_observed_at"`
+
+	// Shortfall Calls that a message tells of and no row. Over 0 is an alarm.
+	Shortfall nullable.Nullable[int64] `json:"shortfall"`
+
+	// State Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+	// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+	State ActivationState `json:"state"`
+}
+
+// SubagentContextList defines model for SubagentContextList.
+type SubagentContextList struct {
+	Items []SubagentContext `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
+// SubagentContextSummary defines model for SubagentContextSummary.
+type SubagentContextSummary struct {
+	DurationMs MetricSum `json:"duration_ms"`
+
+	// InFlight The others, of which some may never settle (SC-10).
+	InFlight int64 `json:"in_flight"`
+
+	// Invocations Rows, of whatever source.
+	Invocations int64 `json:"invocations"`
+
+	// Settled Those with a `settled_at`.
+	Settled      int64     `json:"settled"`
+	ToolUseCount MetricSum `json:"tool_use_count"`
+	TotalTokens  MetricSum `json:"total_tokens"`
+}
+
+// SubagentSource How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+// were recorded.
+type SubagentSource string
+
 // Task defines model for Task.
 type Task struct {
 	Archived bool `json:"archived"`
@@ -2286,6 +2579,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InTurn A UUID, lower case in answers (API-1).
+type InTurn = UUID
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2380,6 +2676,24 @@ type ListExecutionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListSubagentContextsParams defines parameters for ListSubagentContexts.
+type ListSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
+
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SummarizeSubagentContextsParams defines parameters for SummarizeSubagentContexts.
+type SummarizeSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
 }
 
 // ListTurnsParams defines parameters for ListTurns.
@@ -2526,6 +2840,9 @@ type UpdateSessionJSONRequestBody = SessionPatch
 // ReserveDeliveryJSONRequestBody defines body for ReserveDelivery for application/json ContentType.
 type ReserveDeliveryJSONRequestBody = ReserveRequest
 
+// AppendFramesJSONRequestBody defines body for AppendFrames for application/json ContentType.
+type AppendFramesJSONRequestBody = FrameAppend
+
 // AppendMessagesJSONRequestBody defines body for AppendMessages for application/json ContentType.
 type AppendMessagesJSONRequestBody = MessageAppend
 
@@ -2621,6 +2938,9 @@ type ServerInterface interface {
 	// ListMessagesAsAdmin Read the history of any session
 	// (GET /v1/admin/sessions/{session_id}/messages)
 	ListMessagesAsAdmin(ctx echo.Context, sessionID SessionID, params ListMessagesAsAdminParams) error
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	// (GET /v1/admin/subagent-contexts/health)
+	GetSubagentContextHealth(ctx echo.Context) error
 	// GetDelivery Read a delivery
 	// (GET /v1/deliveries/{delivery_id})
 	GetDelivery(ctx echo.Context, deliveryID DeliveryID) error
@@ -2663,6 +2983,9 @@ type ServerInterface interface {
 	// ListFileChanges Read what a session changed, merged by path
 	// (GET /v1/sessions/{session_id}/file-changes)
 	ListFileChanges(ctx echo.Context, sessionID SessionID, params ListFileChangesParams) error
+	// AppendFrames Ingest frames of tool calls
+	// (POST /v1/sessions/{session_id}/frames)
+	AppendFrames(ctx echo.Context, sessionID SessionID) error
 	// ListMessages Read the history of a session
 	// (GET /v1/sessions/{session_id}/messages)
 	ListMessages(ctx echo.Context, sessionID SessionID, params ListMessagesParams) error
@@ -2684,6 +3007,12 @@ type ServerInterface interface {
 	// StartExecution Start a run of a subagent
 	// (POST /v1/sessions/{session_id}/subagent-executions)
 	StartExecution(ctx echo.Context, sessionID SessionID) error
+	// ListSubagentContexts List the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents)
+	ListSubagentContexts(ctx echo.Context, sessionID SessionID, params ListSubagentContextsParams) error
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents/summary)
+	SummarizeSubagentContexts(ctx echo.Context, sessionID SessionID, params SummarizeSubagentContextsParams) error
 	// ListTurns List the turns of a session
 	// (GET /v1/sessions/{session_id}/turns)
 	ListTurns(ctx echo.Context, sessionID SessionID, params ListTurnsParams) error
@@ -2933,6 +3262,15 @@ func (w *ServerInterfaceWrapper) ListMessagesAsAdmin(ctx echo.Context) error {
 	return err
 }
 
+// GetSubagentContextHealth converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSubagentContextHealth(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSubagentContextHealth(ctx)
+	return err
+}
+
 // GetDelivery converts echo context to params.
 func (w *ServerInterfaceWrapper) GetDelivery(ctx echo.Context) error {
 	var err error
@@ -3173,6 +3511,22 @@ func (w *ServerInterfaceWrapper) ListFileChanges(ctx echo.Context) error {
 	return err
 }
 
+// AppendFrames converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendFrames(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendFrames(ctx, sessionID)
+	return err
+}
+
 // ListMessages converts echo context to params.
 func (w *ServerInterfaceWrapper) ListMessages(ctx echo.Context) error {
 	var err error
@@ -3358,6 +3712,70 @@ func (w *ServerInterfaceWrapper) StartExecution(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StartExecution(ctx, sessionID)
+	return err
+}
+
+// ListSubagentContexts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSubagentContexts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSubagentContextsParams
+	// ------------- Optional query parameter "turn_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "turn_id", ctx.QueryParams(), &params.TurnID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter turn_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSubagentContexts(ctx, sessionID, params)
+	return err
+}
+
+// SummarizeSubagentContexts converts echo context to params.
+func (w *ServerInterfaceWrapper) SummarizeSubagentContexts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SummarizeSubagentContextsParams
+	// ------------- Optional query parameter "turn_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "turn_id", ctx.QueryParams(), &params.TurnID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter turn_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SummarizeSubagentContexts(ctx, sessionID, params)
 	return err
 }
 
@@ -4542,10 +4960,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/frames", wrapper.AppendFrames, options.OperationMiddlewares["appendFrames"]...)
 	router.PATCH(options.BaseURL+"/v1/messages/:message_id", wrapper.UpdateMessage, options.OperationMiddlewares["updateMessage"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.ListExecutions, options.OperationMiddlewares["listExecutions"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.StartExecution, options.OperationMiddlewares["startExecution"]...)
 	router.PATCH(options.BaseURL+"/v1/subagent-executions/:subagent_execution_id", wrapper.EndExecution, options.OperationMiddlewares["endExecution"]...)
+	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagents", wrapper.ListSubagentContexts, options.OperationMiddlewares["listSubagentContexts"]...)
+	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagents/summary", wrapper.SummarizeSubagentContexts, options.OperationMiddlewares["summarizeSubagentContexts"]...)
+	router.GET(options.BaseURL+"/v1/admin/subagent-contexts/health", wrapper.GetSubagentContextHealth, options.OperationMiddlewares["getSubagentContextHealth"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/rounds", wrapper.ListRounds, options.OperationMiddlewares["listRounds"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/file-changes", wrapper.ListFileChanges, options.OperationMiddlewares["listFileChanges"]...)
 	router.GET(options.BaseURL+"/v1/file-changes/:change_id", wrapper.GetFileChange, options.OperationMiddlewares["getFileChange"]...)
@@ -4873,6 +5295,52 @@ type ListMessagesAsAdmindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListMessagesAsAdmindefaultApplicationProblemPlusJSONResponse) VisitListMessagesAsAdminResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubagentContextHealthRequestObject struct {
+}
+
+type GetSubagentContextHealthResponseObject interface {
+	VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error
+}
+
+type GetSubagentContextHealth200JSONResponse SubagentContextHealth
+
+func (response GetSubagentContextHealth200JSONResponse) VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubagentContextHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSubagentContextHealthdefaultApplicationProblemPlusJSONResponse) VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5559,6 +6027,54 @@ func (response ListFileChangesdefaultApplicationProblemPlusJSONResponse) VisitLi
 	return err
 }
 
+type AppendFramesRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendFramesJSONRequestBody
+}
+
+type AppendFramesResponseObject interface {
+	VisitAppendFramesResponse(w http.ResponseWriter) error
+}
+
+type AppendFrames200JSONResponse FrameAppendResult
+
+func (response AppendFrames200JSONResponse) VisitAppendFramesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendFramesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendFramesdefaultApplicationProblemPlusJSONResponse) VisitAppendFramesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListMessagesRequestObject struct {
 	SessionID SessionID `json:"session_id"`
 	Params    ListMessagesParams
@@ -5899,6 +6415,102 @@ type StartExecutiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response StartExecutiondefaultApplicationProblemPlusJSONResponse) VisitStartExecutionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubagentContextsRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Params    ListSubagentContextsParams
+}
+
+type ListSubagentContextsResponseObject interface {
+	VisitListSubagentContextsResponse(w http.ResponseWriter) error
+}
+
+type ListSubagentContexts200JSONResponse SubagentContextList
+
+func (response ListSubagentContexts200JSONResponse) VisitListSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubagentContextsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSubagentContextsdefaultApplicationProblemPlusJSONResponse) VisitListSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SummarizeSubagentContextsRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Params    SummarizeSubagentContextsParams
+}
+
+type SummarizeSubagentContextsResponseObject interface {
+	VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error
+}
+
+type SummarizeSubagentContexts200JSONResponse SubagentContextSummary
+
+func (response SummarizeSubagentContexts200JSONResponse) VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SummarizeSubagentContextsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SummarizeSubagentContextsdefaultApplicationProblemPlusJSONResponse) VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8437,6 +9049,9 @@ type StrictServerInterface interface {
 	// ListMessagesAsAdmin Read the history of any session
 	// (GET /v1/admin/sessions/{session_id}/messages)
 	ListMessagesAsAdmin(ctx context.Context, request ListMessagesAsAdminRequestObject) (ListMessagesAsAdminResponseObject, error)
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	// (GET /v1/admin/subagent-contexts/health)
+	GetSubagentContextHealth(ctx context.Context, request GetSubagentContextHealthRequestObject) (GetSubagentContextHealthResponseObject, error)
 	// GetDelivery Read a delivery
 	// (GET /v1/deliveries/{delivery_id})
 	GetDelivery(ctx context.Context, request GetDeliveryRequestObject) (GetDeliveryResponseObject, error)
@@ -8479,6 +9094,9 @@ type StrictServerInterface interface {
 	// ListFileChanges Read what a session changed, merged by path
 	// (GET /v1/sessions/{session_id}/file-changes)
 	ListFileChanges(ctx context.Context, request ListFileChangesRequestObject) (ListFileChangesResponseObject, error)
+	// AppendFrames Ingest frames of tool calls
+	// (POST /v1/sessions/{session_id}/frames)
+	AppendFrames(ctx context.Context, request AppendFramesRequestObject) (AppendFramesResponseObject, error)
 	// ListMessages Read the history of a session
 	// (GET /v1/sessions/{session_id}/messages)
 	ListMessages(ctx context.Context, request ListMessagesRequestObject) (ListMessagesResponseObject, error)
@@ -8500,6 +9118,12 @@ type StrictServerInterface interface {
 	// StartExecution Start a run of a subagent
 	// (POST /v1/sessions/{session_id}/subagent-executions)
 	StartExecution(ctx context.Context, request StartExecutionRequestObject) (StartExecutionResponseObject, error)
+	// ListSubagentContexts List the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents)
+	ListSubagentContexts(ctx context.Context, request ListSubagentContextsRequestObject) (ListSubagentContextsResponseObject, error)
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents/summary)
+	SummarizeSubagentContexts(ctx context.Context, request SummarizeSubagentContextsRequestObject) (SummarizeSubagentContextsResponseObject, error)
 	// ListTurns List the turns of a session
 	// (GET /v1/sessions/{session_id}/turns)
 	ListTurns(ctx context.Context, request ListTurnsRequestObject) (ListTurnsResponseObject, error)
@@ -8807,6 +9431,29 @@ func (sh *strictHandler) ListMessagesAsAdmin(ctx echo.Context, sessionID Session
 		return err
 	} else if validResponse, ok := response.(ListMessagesAsAdminResponseObject); ok {
 		return validResponse.VisitListMessagesAsAdminResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSubagentContextHealth operation middleware
+func (sh *strictHandler) GetSubagentContextHealth(ctx echo.Context) error {
+	var request GetSubagentContextHealthRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSubagentContextHealth(ctx.Request().Context(), request.(GetSubagentContextHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSubagentContextHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSubagentContextHealthResponseObject); ok {
+		return validResponse.VisitGetSubagentContextHealthResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9349,6 +9996,54 @@ func (sh *strictHandler) ListFileChanges(ctx echo.Context, sessionID SessionID, 
 	return nil
 }
 
+// AppendFrames operation middleware
+func (sh *strictHandler) AppendFrames(ctx echo.Context, sessionID SessionID) error {
+	var request AppendFramesRequestObject
+
+	request.SessionID = sessionID
+
+	var body AppendFramesJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendFrames(ctx.Request().Context(), request.(AppendFramesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendFrames")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendFramesResponseObject); ok {
+		return validResponse.VisitAppendFramesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListMessages operation middleware
 func (sh *strictHandler) ListMessages(ctx echo.Context, sessionID SessionID, params ListMessagesParams) error {
 	var request ListMessagesRequestObject
@@ -9616,6 +10311,58 @@ func (sh *strictHandler) StartExecution(ctx echo.Context, sessionID SessionID) e
 		return err
 	} else if validResponse, ok := response.(StartExecutionResponseObject); ok {
 		return validResponse.VisitStartExecutionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSubagentContexts operation middleware
+func (sh *strictHandler) ListSubagentContexts(ctx echo.Context, sessionID SessionID, params ListSubagentContextsParams) error {
+	var request ListSubagentContextsRequestObject
+
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSubagentContexts(ctx.Request().Context(), request.(ListSubagentContextsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSubagentContexts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSubagentContextsResponseObject); ok {
+		return validResponse.VisitListSubagentContextsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SummarizeSubagentContexts operation middleware
+func (sh *strictHandler) SummarizeSubagentContexts(ctx echo.Context, sessionID SessionID, params SummarizeSubagentContextsParams) error {
+	var request SummarizeSubagentContextsRequestObject
+
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SummarizeSubagentContexts(ctx.Request().Context(), request.(SummarizeSubagentContextsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SummarizeSubagentContexts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SummarizeSubagentContextsResponseObject); ok {
+		return validResponse.VisitSummarizeSubagentContextsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -11239,372 +11986,435 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rchtJkib6KmE8a1ZiT/KqS1eRdmyNLam6NFMqaUVqanYafZhBZICIZiIClZEpiCWT2fm777F2Hmye",
-	"5Fi4e1wSiAQSIEFJvfWnigISGTcPv/vnn3aGejLVSqja7Jx82hkLXogK/nzOh2Ox91yrutKl/aAQZljJ",
-	"aS212jnZOStn/NawfFrJD7wW+f5OtlOJ3xpZiWLnpK4ake2Y4VhMuP2tUM1k5+RvO/T0zt+znfp2KnZO",
-	"dkxdSXW98/lztmPHEqreeyHNVBuJA82Pm/O65sPxRKg6ZzNZj1k9FmwkS8EUn4iMScXOzp+/esW4KjI2",
-	"G4tKsHrMayYN40rXY1HBQ+8vftz7nj169+Nz9uz42bOM2b++P/r+z7vLl9I973MxbCpZ3+691aUc3i7O",
-	"/d+EmBo2G/NafBAV01OhDJM1G1V6wqpGKamuGVe39Viq63Vn8fKCXy8OeV5zVRg20hWrx9IwU/NanLJa",
-	"syvBjFA1u+LDG8ZhHkM+EezR2dtXe8/W3oRXhZhMNezDOzEt+a392cJsLMnAYdhD48rMRMUqMRW8tofD",
-	"BK9KKSrGi4k0RmrFHp292Ft1IkRc9uNAV1dal4IrmNvPesjT1HQxFmzK6zHTIzgXNuOGDSvBa1HgTny/",
-	"9k68E3V1u3c2qkW1OOCvlmKfHP9gqZM9PXycMSOG2h5RrdmMy9qOFt4+0tWE1zsnO1LVz57s+NVJVYtr",
-	"UcF4v/76695ZU4+FquXQXq6OQQ+PMjbWMzsQjx7HZR4f77ZHXlzXf+w5Qr+4nYq9N/B2080ZlDZKjkY9",
-	"OQM9neYM/7H3TvzWCFPvvSrShygLe4RA4hU+mgGNDXlZiuo7w/RMWWagLJ2PecE4+8BL+ytFO/BkzYP+",
-	"nO1MecUnoiaGeeaI9nkphapfvUjP1M8Ip8xVoHY7AWmfsyS5k+1YhrZzsjOE913KYk1C7CDBN6q8RWIf",
-	"c8M4uwZyr1huxG+5n8Jvjahuwxw4vGtd0jzzvDq1G6/8BvjHOnYgPLD+LvxFjHQlVm+DmcDBLN+GK3zZ",
-	"uvvwfMzVtViyByjAhvBYFxXAl+uv/7merDgANsRHugbGbzcYuamMThBgrsTH+nII3+Z4bS0XvhYMtxfv",
-	"459399kZu+JwRTOmK7iqQDAgxFkp7SWXhj05Pu46LxxkBWN7IUr5QVS3y7aooGc69sh9vf4mvZCjUYKJ",
-	"/joWsEg8dWOPSHh1R1asFh/rU5ZLVUolcuRs/AoE+qOfXu0dIzdLbUkBA8aT+m+VGO2c7PxfB0EXPMBv",
-	"zQFM77UuBOoYql6+Tb81ohFM2Mes7iWHY1C7Vm0f/GD9vXv5UQwbO4NlUzLNFb+2+yLc0x2TcA9e+gfX",
-	"n9Gr0WteD8dpzp9bFS0QfMkV6kJW5zBCKKuWmlpwmHguPk7FsBbF5QdRWeGQx5oZTB+V9bCAV6M9HH3V",
-	"HH/RSnTM80zRNE+9tDS1LEurOKrCZLHiJg17fPikz7TsgL3m9rOcyDpxlrWYGDYVFbIJxx86KLyEl8QD",
-	"FWLEm7LeOXl6mO1M+Ec5sUrH8aH9l1T4r6Mk534tjOHLWfcEH+mgKvp2fVKikTt2hL4Nm9Imnko3qjB5",
-	"/x1aa1Pellz9O1Ll4szoC9wbS+QZ3P+hnPCSqWZyJaqOrSJCX1fdhqUuzgM/j/bnKVK0EhI4K+iKSlcs",
-	"h93ILTlfyw9CdW0a7ml6156u3rRzATreUlYllqmB9O36lHTBzc2yYWtubjrGtF9tMKC+EUsXWtsHMqY0",
-	"GoLwTyZrI8pR10TsIxvMpKmWT6SpurbbfrXugJ/tw2aqlRFAkW8rfVWKif1ziLaT/ZNPp6VEi/Rgik/8",
-	"yz8M3qV+Utm9F0acY+BsxGXZVMGqYflQFwLo29T8qhRgexpro4GEtuuP/D5z5mtqGvT0QfxohyG67OcL",
-	"zycsvWW/bz37GfaCNgjMseGN0rNSFNeCHoO9LwpwLPHybaWnoqqlPakRL43IdqbRR5Ziai7LlGqGziT7",
-	"eqt06aZmsj4FH8tU6GkJomCONLId3dRWiVupcJGm9IYe/5wh7ScMGNQjKmFE9QGoKWO8NJqBrWavEysF",
-	"N6nZfI6J+m80QJhisMH11T/EsLaT8Natncj8RuGU+y7Nvo7EIhxJWb4Z7Zz8bfmPSeDtfP57llCt6oor",
-	"/IxVepYx1ZQlsvsaHIDA6q2lz9Utm+hKgPJgn7IXwl3shUVXnZ4sp59LVN+sCV/XoggWjHNbzbujcOeF",
-	"sZpdxNF778P7969edGwCvS7ye4BLFL2gyttNdh+uifNOKz2Z1vt2WkbxqRnruv9UyLI05+6X6WmR/WgY",
-	"N3bMW8Yr4Wl07qhAFoFBrjQoDz2OaY6YPTUGIosWF51pksqnU6GK85rXzRKjzOt8QFdiZo1ToAL4dUQF",
-	"P73a+wGowHm5yLWYnkbgFWf0otfhlrSvnCxWXTakk2zHiN96eSmyHeNXvey9rR2a33sQl3ZE/7bkJntv",
-	"zuLCrm5rYVIGgGFG/g68rMdSaJsveb1qORcSeWxswCeNN/cAmmzDksuJKGIClqWw3ACl7LUoWlNtGtia",
-	"Dkqmg892Pu5d670FahAfp7IShlazQJKKhr22F7tRpTDW4sabzWp+I0yYplZDAQxgzE1rggWvxV5tN2PV",
-	"LD9na1DfRBSSX+ILFkxN47hnIYYlryyjkooNudJKDnlpBeokKUpRQ/u0+IVTV3vNLkW7Qd+FMVoLyIg4",
-	"szlvT0RsrbNaTvo/S5Mgf2kN3dYfS+9iuEif/WC8qjiI2MjL1uGPmHPB2R+ArXTqiAU+Lrmp91eTxfx2",
-	"wgLas+jYETGZ1veqVVz2J1Cn5W9CMYuSBgnCvXPJcjfTSHsrgn1VvtQM0Vd9QVfWCa7n716eXbx8sZPt",
-	"vH7z4tWPr+DPFy9/fokfvnv5y9nrly+Swqw7HHKmmCxidWU41kacAoOy989M+VCABQ9qQVCqpryuRWVf",
-	"8f/87WzvP/ne74d7P+xfnuz9/dNRdnT8/ef/lmIbpK8skhpXw7GuLkeVnvSUlfSLWvd8/koXt0mOtb6k",
-	"6k/bVn+6XEdTKNHhWIuPdXKyzbRYc7IfurxEP1Z6wo4y9i9HcL6iwMhnn2DKAtN266Rtnl9J1jrf+Oyy",
-	"yOXU4uLRQpNXBAnpOfxkzTs8R2vtXXlZyNpakZT9wKymYQcB2+7QqpnWdumpBLVotD3OXynkV4+5Ynk0",
-	"pbznux09LwqVkRDFFR/enNrJT7Sp2bMn7N/kX9Dbc1VydZOU6Q9H1otznvDqRhTkkYfAyhGzsp7Vmh0/",
-	"fWanv5qj3o0Ul5DZi4qPVkuKeS9QYX/FILKJ8WN2I6Y1aIL/aIpra6TcksuNPXr7fO/o8e6pPaKxVNeM",
-	"ouh2aeAsslazXYD9wmqUIGC+Gh6KtLDw8Sp+9rl7y19Nprpa219kd7y/8tY63c8QlniFvzs6PFzU5tai",
-	"+jnSDFRJc/z7qqW/EwbiJfOSsoLP+y8SVkcvS6iosc9hPU/D3ArdvKJXLlljR0wF0mRyF+6GqMCl+DgU",
-	"ohBFjpEv+DBE7Saihstz3DLyO67+UDfK/r/WNS/TmhIO/daF5tYgvjRDPluLBc9HHHvey/uhzIXB6cIv",
-	"OcZ3drA12eJUqMJyODpla3ByxcRHPqwZjbzI2/oLm2U7tyI+tCBL3LuW7UCj1qQTyiXyKUc9Ds7r71Zd",
-	"DVGMOY1CC8OuRKlnqM/j/IIScMReWwK0ts9tnK2QJMROrdEK6w8hvhiNNB9Jh5TKo01UytQO9TqMwJ0S",
-	"KXHlPOUZv4CmquwCMFQqFdNVISqI4gadFNmPYrks8kX6dK9cV/akWPKa2lUlPsglGv6h1/DtHNFFjikt",
-	"qHTs9tQ37+LYCT6dwG38tLOweemjVXXFh0tUAfSFLNi1b6ZCnb19xQo9bCZtOqe3t719/zBa7b/jMx/m",
-	"yHbQvCgunNE/d+ZrG47L3Ii/eCe8rFlh77IVFfiLh/ATlvxKJEJtLwO7aMVxklyjEh/0jd+RxfVlLvBs",
-	"33KlK8WutS42X50Z6unKcN45PNQdxLuYC39nzIz1TIGjNrnKma5uwC9yNz8nRfxwDXNvdcfR7dpsbXbq",
-	"3ryInHdzdoL3Wa6hRdLblvs7Q5rsqrzb04X44IwHwlp58EM9uZJKFJdSpYxrinldSQWGO3nnp7yqmR7F",
-	"8S78QioKTb74mZLN7ydq0CmqcTOckx3jBBkF5ximyl2L2jCZFs6bxFaWBNLBc9koBVn/hSiszW0/o1h0",
-	"vF9kne7fL+u5karoS4D/Zp9d8DMvhqqS4ehG1bIMfIyo7X4Oe6IL5J8rNyZKQ+gX5V1ISFgI8mJCBAXC",
-	"Q9ZFAfmqtHiMiPY6OpDSzgqrRCo7thVWhsKVqpLCgIf4CJWKdfQga0h0qUJ2ZyPnQRTH765RusD0zqFA",
-	"o1Gr8ha1ulNWCfjDKoLio0vulTXc/j9n7MXPe0ePdzPM0BGqYErP2HXQrY9SbKJbbYJUg8ZeVtMnqkln",
-	"iL9h/Jpb68i40KGl3Jk0yKmOju+RVflppr2irYmm5mh/tv1Zbi1bg9esErwsbyEtQ1I6Rr0kg2r+bp7X",
-	"lD61lp7cin4l1JKmAq2EcYxZMVPzqhbFwo2+n+39SoMLIB7iwHArDTMuzcETi/hCkMExL3HMOmupQim2",
-	"1xFWnFdA5u9P+9oHju8F8aZhj4QatmjpYiULEDXwLahZcOkIp0BPEEbHLKCa5Qcfjg7s7pqDT7TJnw+i",
-	"nTn4JIvPCZv3fhJFNs1k6JuSkKKo7syCZZv+b6SmtJf7k55F1RVYwAm1nbE/spAVGpxIFREBJb2QbsT7",
-	"yFCIg/PfZn7CvPqT1mK502ENlwW7EnAQekQ6tDsI0wzRm2yJk8sS/mgUJJIuPYp3wuiySSsbNP5UVEYr",
-	"TOvFqjp6sdOkWxSB7xVFYBZLxz+v03WloMtG9IdFIvFI5PWCcYyoPsCQJFDw70hhDMzq0u1KRKuBr9lP",
-	"uRqKEnewkGbIq6KLnOVo9JqUuNTlIXeUNBgge/STKy1xSzj/5ezt+U9vLnaynbdnF89/2sl23v9y/v7t",
-	"2zfvLjpSHkLVVJRCgbValuS06thujJZwkzxniE5U4h/gJs8zNhvftqIOJVc3lxR7cAUeUkGVqwtBuH9i",
-	"6C36QBbLJpSOBckVpbgixCCptrzl/6U63CXuHLcPPQJM8GjvHEb40dIUxu7kxfi36bsYbj/HHTilbFcE",
-	"KqhMzeqZDnHZCb9lI11di3qOXYRkUV5Wghe3l1N7iRQGk9SolEN0xSBJJE/wJeZqdlI/KHm6wiAIlb0x",
-	"yD1tzURPpqWo24wrXMHkwO5tqcpbMPnnyvNc8QuzInziyps4oDdoI7y7fCxLtCxZDgrppVOSjPgtZ4Pm",
-	"8PDxEIt42X/9r/89ULlQRfsZKJDc3R+oxSA21P85Ib/aEWTnMpfF3UeXmJtRpzuWUkqrRhkogEUy4mxY",
-	"cTOGZTxOW4IdM48UHzjiZa7gaOyHcABPeWW3fpljBTI1XN51jU7cRhWs1i0HC35lN+fZPRp/NL/1z5p+",
-	"WGtdXg55WSaXBns+sifMSnHNh7cIS/DTq72nu718Jgs3Yf0xNiAiMgjXMNn68WfPOxyPXt+w1YhZc2cr",
-	"c3mS8CJVpA88Rd8J9pHFDIgW4fcsdciLrKR1KNE1X2nc+T3fLKutxTjTSQhPDw/R9Eu7lTfkpXdkMfd2",
-	"hV2IAU3fQtg7VovilB1Zg+zp0fGStTtqTbq97HvAT6R16d62ZCfnEyyS1JigPJjDUsK4D3swaAXfrEHo",
-	"l7BJmk5P/ueUtvk5LtFL53lml7EW63lorp0yS7ZXTc1ywqDKQe0aScXLWAukb9EmW1cf/FGKsojqYdfI",
-	"2rH6IuYlzipt/4suJaqjI/yi3VRaRMrqO4ca2AxEofjI7UKsWYWbnGcsJ9PT/mlXYf9fWRMRPtD6stTq",
-	"Ok/e45Fd4+KI/3r+5hc21VZwVsgersS1VOQbyw+szWZffgAF5/DXlNfj3Kp8OVW7pgeMqigXt8xaCkIN",
-	"ETZEN7VVtSkFw5qDq3kHLifDfQyDpajvR1kKLBxIz4WMbD0CpWMk7QFAbqpT6Cox1VZskQk0J12s3nvZ",
-	"GdBEy9iZ6XkvhQm91/f7TkLocVJwaeApFFlsFlKVo5EPTa3Cb0H4FvqRRhLoLm4EXARC+CgF/wDxKYPp",
-	"v5aKIniZxZgYDNEo/oFL2KvLaqk3I/Kj5Pcc1i2lEuYSQsrL0l2UtrcParnNhlowjmQldb31sdrKy51j",
-	"UO72UQzKX8HMSVijm2ooAjDF52xHl8UlICWkCvrcOzLibVQX1O9wdVVYkZN26kM8lUmKl9HEKc/vsKe3",
-	"f5rGvEFaBN9ev4nCey7rqlFDTmeeCA+v2qMkR7e/urwRiVzeX+z6SmlEAVfw+93k7/HALtd0ZNCvWsBH",
-	"3QZkHaKXCKx3jzFWnMj6ZgD9sA/vPYdHHe+d1+rXVBqL+SidI+LMwYn4E42uTltWxOx8QTJlc9LPUfEi",
-	"FXZz3znW32aO8wxsbktSZ9Le7hTRpUmqJemWqxGv1Nqp3SkdA7jQla7HzMhCGHCiWbWjUXIkRcFgD53P",
-	"n52hGTERkyvIWG0ItYBSlVMOw3nNZAPFY3t6xVIZGHGiU9ZYtuLy4W7ZkCsoFRC4CXPF7AsJ7Yf3ICYf",
-	"ejrdYuzXluTKfAr7E1cH1k8+9DraTiERcvFaYjnUpT3pqEpb5Ggd3pglHokFH8ICy0pd3p8EL3E1XTav",
-	"MyT1TRrmtaep+5M0tU7llo65uZwkwT6DckvZd/Yx1CYEw/h4VFMwJTi3RaFeclOn3atUhE1cMmNE6CGS",
-	"IdWwbIoO2u3U9Pq7VmhXogTypH/lqgMOFfwr+GXbv6LLgiDUTrtgdTZ1H68p5ecpJBZIfruyQAXtFUeH",
-	"t4SoXndZ1Ges0jMCDQvZnW0A8iifr4RM1pRPwvP9e8istaNe0qhptVnPFLuC7EOrlVAVSSug5iV0iKeA",
-	"wWc5iIGSUDYRFRWMWlbQO7sycgokqHGd1JuaF7xeiYr22j1nCUWXYvXzcNbv7KOWHLmStfx9mW38/l8O",
-	"Dw8PIQER8HuGli2rdqZ0xC2SjAKT0yAxzTMLBXjwlbBybz5ntCe/WF9lrsdS3VjS6yOo1lSTox/052AX",
-	"WpfPeVmmqCXKVLwfS6OPNkUE4tSp+4gdtbVoCNgAqdKE4pRBfz6tzVxQz0NaoL8nMS13p/jNsY8UU4RC",
-	"WdOtifeqD130BtKXcAcgU2WxOgoAUC3XWeZZhDTaZuI4mZ0XR05mZTkZAWu7ExEYfNH/t7YPsfeLNlbw",
-	"O7XpSN+BcEjYG6+YdDGtb961GG37vH9xYef/Ob2E/W0bUACg6YapvXBPJT/Ukpfl7WWjTDNFe2QZPB4V",
-	"O2Hel7PdoLAtfbYdjrnoJIN3ro83rv9rEg67pT65Do9VfyGHXA19UIuCLmF5ke8o7TfyPpvYg5Q+rjWd",
-	"QG5df+/Bme8jMrzA7b/ZAHHrhBet4fX1tDV9mvPlz+SPC+OmJ72O3bNtu+YP2+AP2+AP2+AL2gZLWAQC",
-	"wK6Z97K2N8v1XVBtaKSn1J3AISWtkJ9+2JXr6Upy7+vw84DGvSsz1wNSmkcEXqU5BECkpV6vsM1rwsh0",
-	"2Txn3ln+Wv7ltCfey90dX2v6o+bJ6ugwBbn11UmhmCsv2fYNogJR9qL02fdkqpmA4rM6jfEObH3uli/h",
-	"8velNbV4+PwFsnu+5Mpskv3X79Z0ZHqtT2E9yYV040pMNFrk/VTjro15R3Ttgj2NgWZA3Bhpak4IaJjY",
-	"fGtqMUlmC8YnE70rALp7WoN6qloORcd7wratgd/DRpUQDJcGum8LR41xEwFo/Ov5m18yVohpPWZHz/ZZ",
-	"/ukz9eMC5ucUOLuhWNuCPXCwtAVKzrgZKIhzzgCKpLIGmsJo8zqQQdG3e+ZGTvf0FJe7R7mHuFjq35NA",
-	"FPpCKvyaqf3bqxNHeVIw2oiNS8ZDfUBQ2DaruLYH9S5C2Nrmga0J/LUORmAn6F+0K36nVqSIxFtixUXv",
-	"FgLn8vdQRLbGCW+yl3fYnAj+kNDm19iQ+3DELGzwN+uIsSs55x/EfUnp17y6KfRMZW1Uw95Ymt1Yhi3w",
-	"QkDG+6EvxIuupmOuRLECMcdhFLIZxH4J8Rjy2lHnE4WsSQcoYAZ/3hRGZymQ7TzYIu118vgqOeHVLfVN",
-	"ez7WcrjuUbYdH/NC3pluRKOWbRN5jnS1mNhwB5dCd+ZCeuGbVEm8+/E5++HJ0z8zaikW+n9hpi8pHWCm",
-	"5lQ7cSmLvN1alA11IaI+PaU0tSjshiTiaMO6SaXrLsXRBWijHOFALqGcgldQWzFzCES6KQtCsOjDnHtE",
-	"qmhDn7tgVQceWatoAq4kNUnjNas1KzSyMWwpj6GNffYLaHcrSyvQ+w7AT5dQV2G69i0Aj7oab4rTuCPU",
-	"rt0Dlr9gvRm8POqQ4O9th3Mr8HJRVbrqnA3AA0Dg8BILffKMCcB6cGQ2gqSRqAinpy0elQMlZlU6iOYe",
-	"fAfhnD9HnT3TawHwiMtRU5Z5til9GsbLUs96p3FNSdXul6oPinkCYA2mjwBBqKMSSQBiPeIrSLM0PWtl",
-	"q7MpctvLZSyT5jH35NyU8FvHXPvljN2tNHtuPh45q9+ek3yhgruuve9cs6yh4VMtNtn+sAjEYOk96f8B",
-	"j3fNFgm9fS7YmdnRyn5/hI33IeQecDaC/OhQbHjZgLadx00a0/Hbe8RVw+W7F0bJArQJcR3LNsklPQNP",
-	"Kji+/F304lR24o0aSSXN2OpsYijktDZEZLx3P5CtNPiLWRM9PUd4qfZ/HXelb8e/GEdgkfZ+urh4y/CB",
-	"/TSYtKxL0QUqWUBa8ExXRYeTM1njnjeVOrnmtRjrxogTko0niEZiXwp/ibxHYyaq/Yc5RsX/HruNqjGj",
-	"G7hEh3yeLIGFvClsBQsLhugutY3NnMp3dRttonfA8dJSmiguaXwAsOJRE9cCifFKFgUgDCtdX4KK0EIZ",
-	"jj/F1r6tT7i5aX3g7lProaZqfwBEGH/gQL5bHzqxH3+G7efjT3yHt/jDoJm1PvVYda2PXVFQaxxfDBN/",
-	"GsUy5t5Qj3UBH5HOER2710zgAHyWx2ULVW6sDdiDjRHFHMKgv6X+8/DPtKyDs7yc+zI6m4jXRZ+6UHhr",
-	"+yLwosDp/D/CePhvcKP6U4pgxMKxWePVD6zsns3iQaAN7mWpgVz90cYoZK3zjr8AUuTVcCw9dJk7beoB",
-	"2TrXUCIPP4zm4HczfAQUHP3bkUz0UXhz9GG4RtGHC4p6ROttFRftuJZ6awmL1wIfhCfAYax4eQnmAd7y",
-	"+HhrXdmpwsGlHO9vYYTNsETCFsuUmeSCF0eHGRN8OKZ+m6C4Q79bAE8/RWFzrbHKQ5qQMdHLQGnHkRZQ",
-	"xvujiPRqn3EWO5T6hk29j2lBlemvwGwWWfJw05sgvayL71xrhEIGF4Ws6dAdQP59O6jmYJ/nC7Nuosqs",
-	"GhWWUwZk3HFcc42fZSUWeGg6YZFw0C0f+c7Mm1Vg6T/Z7Tl0usNJRMIpDeJ/OItk8WgibZQYpxSG4Nxc",
-	"2lLcyMRx14QLqam1ZZrdaVWubUo0EK8EG3NotKybjr0e8ikfyjpRR/0+OfkaUTTd9k74LbsSzApd2Oqn",
-	"fd2xViZJcT8AqSj+ujustMJWzi2Edh6AX/furnKfhVhzk45OIgunHfapk/LOSGBs1t8IZ7EN5ryqidbd",
-	"WeP9s541nO6w9y+tYrWVBAfaQiq8REwHItzZWJei2326XkDF1bbZhbSjKxu1hPLByYVZdO7hG8v81tw+",
-	"VGiTSs9L9LkSMyT0e3je7yay2xl3BdJ3UHPm1h/m1bnc4p9d4dseR+mr7v2hqP3TK2qRKFZDXmEDofsC",
-	"+4leiSwxTl+dNKZmppZlycb8g9jvUhr9NUhxgnfomlzRwQPRyb03AMll5ng0NzcYb4Tr7ZCihTVHLcej",
-	"618L2Njvd08ZZ7WcoAOxKUvGDSu1uh4odHVj8lUhC+ypEurhlAj9zmSBeADQDhnoNQX1EQGVUyrIZqC4",
-	"2+uA5R0Xd5qfx/G721t6d+NKpwS7Fhd3msO30qjLNJOVGRxtVguVlP4KuVfApTi+r/5Ha3UQO53Ddrd3",
-	"eVo1qgPn6tvoIuY7C9yJDP/oRfbN9iKba0dxJzIg5f1u7/ijN9q99kYzsfv03ht7OTGHVsr+t9iR7S7E",
-	"+m20dXMBpTst9Y/ecH/0hvs/pjdcB+/s0mRbkq993+ZMlmzByEpK4LZ10GZWc+bLnAqXNlohPExZSmu6",
-	"rjrhjce3ZDVcyw9CsSs+vDkFq3Yq9LQUHfVzyRbRb1y+p903sFR6ZJHAq9LLVWK22WIxjG7EUKuUm+7x",
-	"4bx7w+djPqayXfzXUTIp58EWjynL7aUVUb/qvuEa3I52V/V+nB+Z1ALn/9emIJg1UB1KPbzxnbR4za+4",
-	"FX9v3kLTn/k1+wUk5pXeCb+h/wy70Uk/bysoapyjoVPUO52jGOtcVxNWtMmugfoamy2+wls347Lufnf3",
-	"q58dtvFWE9IytQu6/LAxo407IPYhyqhnYqI43n2VPC5dlpZhbzZTK2fTiAEXvv9bC3fdmjDLAW2PVqoj",
-	"ftDl60ljHHSCUv2kZ2zC1W0AMZ31r5q7B6jUE9YoygbbREcLYEZLMRDeQb7dwq4sx9Z83YLEDM6vubZp",
-	"9wZ9BHTjtnPN3e/z+D9ztwTTh7KhHaXpmzDRxwADuvLWl+tzuGwyvhdihMkqo2ZSPWfXGFFdRq1h+olh",
-	"jyyyulOEngoFCIJRuRwEcKDxJRp/odtlj4TuhcYzjtgjQp5bVwvyN2xuMLWWw5uthL6E00vX08Yw04uu",
-	"r/WqbZH5fPVgzR0VuB1Qy5372dGKNPSdcu0lIEZXQWVZnFZGTjFDrT/hJ7oKfatWdatKZaqeD3Wyax0r",
-	"xQdRnmLIcazLwpDDEhyOQOLSNZ86bDUMJsQLjEdQ4nO6v/O5UMUvekNzbEm2CDhZKVeEMq1cdD6KymPj",
-	"rzkV7065Ej49ZlXqWt5+IG9nr62fsEMJy1WTij6flUaTaKaGt9hRdTaWwzGU9EHM2W5Qraeb5VR1rTx1",
-	"Fc6Fqn/Rs6/U7sKKHrBv8lP2j+1bYdiT1EXv7I2/k22W3nGThtBYs0/O9tJVt4ivsphKMnc9FHjXISUC",
-	"y8OxwNeeFAZffkj3GuoTraSdd8HKbqMAOzYTaQH79z2enH0ArNfZBqfssK9wSzWCSnTz7WyXO+FShdLB",
-	"+/JpP1x27yZVAesGC9IldS9DSsDCMd2Dkz8Uwjjs3g26NwXvPbnzU0192315qTZvbvigekZ5znOXr6XP",
-	"LqZKrwEN5GAxvky33vtNaZhjEhv32u6gwn5LWiSmLsy0dOOdOdqCdS85uH+jfUmkLwR1VxrLgk4DT6xn",
-	"GvLzEGObVJNQnClVZAzZP2UhLi2Bd2if5r5Ag5yA/WaxgmgBmyS9b00p2Ixxb34HPnfvyzurC6xrnziV",
-	"+CFyWYO1sGwZHfYntUb21871RQ7XblwJkW6KTDzbNV5HiR9sT1mgqOCyBugXXV1KNW3qzZooRzDfS9D3",
-	"SWWQZrFTIzTAi1pAf9eq7n599uqXnWzn/P1fzv768peL5BQuLDdZ1KNdhWzSJULFzUm9z6k5ekIAOm2F",
-	"xzIvO2lM8bEG98t/3+ut+mySZRhN7k7qzBr95XtAr/yybRQVzzfuVS/bsKJMttECUE8jrSvel2wnKs1O",
-	"bGOL9NbTryydb6RcLaWgsxaQaN/KjztrQEes1r3Vnw3PDIfu2sr7UDKA9XyzGoad/UbqxVLWuga1pXNO",
-	"NiSYlJCF67/wqnc/PmePHz/+IWPvL55nbCKHlaaIc8by/8zRhTrH0uPku0UR5JxMc8WHazP7ttesi+HK",
-	"mhVaGKj7xF90TvU++5fzq1Tl1loiqBIf9I3fkeT6KF4pDbvWuth8YcZ50ZfqqvDQvQkIHHNBUODOzXH7",
-	"6Khb+5K8qZa+NuL9bYLqQ4Idx7ygrq9MHnvgA8DhOnfvXtg9XPNvl987aPt12f11M0nHiS/ExzpuR9yF",
-	"PZvSH99M+W+NoFZro56A/opPNnanmGZitbGERpm6yjBSFi0+uaNNlWD70BajB4tzKRnbZtw+EHXps2S7",
-	"jTWjJwLSHGYcy7qiklVT6ykWLfIbEQokrZYIpQ+h2mFJGWn/BvqYwL0G6+rlnrBnRr6J1S1vyH2a2sHW",
-	"BLNw6F10shH7XoMXJge9F65nifzbZXpNtZEPrRctvfTpNIle4aJzPiucPhAQdh4fXpbsqqlDRkHa6ZPK",
-	"LejtxAEaSuQb2M8zVuqZqNiQG8AhpA4sSR2ZzP1+5v0iimcyZz34wKhvI/Aey6WgaNLynXgfrhpzG+X3",
-	"B/+mnZeoJnbfvBGe3o1/D4Uac+o8n/IrWcqkXe2qPqXlh9UH2DHFCs2uxK2mOm9MtawwvX89TGT0RnXX",
-	"1klfmXXVyLKmSiVdsZzKFDqQToGQlyOYKDETpmYTeV35quTuHLhFl1f08uVXOu69AKtdmF/WPoPU/frV",
-	"6ZH3YY71F1ZOMemvWaxoouDXsZHcSOtJbRs6Y42SvzVideQI3rZ0kvchZ8LJfaPCBrScYVPJ+vbcroma",
-	"fwheiSrFXiE1xc73rw6mNSRvEYq7Zbjs/buf991dAK0K3+jHH9f1dOfzZ9D0RglUgfB6FCrsStQzIRQZ",
-	"b6DRDTXEgzBn8QSuuBBT1P9GQhRXfHjjnp9VshZ2Q7nCH3xnAM0kg/r/2gwUFuAbZjTGQjB9g2qwWCX4",
-	"cCyM/zkTH/mwLm8hBQyracPglRjqCnLuZq6sHifp0DNkNVA+2xJxNQo9U67efiRL1z3AJW4P1EBdWEZd",
-	"6CEo9y4wMdSqrviwPqUwBbBxO4ysDcPiOZC+10KJikMXgkpPmKz32atCqFqOpBWNphmOGTcMzhIqbVnV",
-	"lMIMlMtTEkZeK5jHHvvTn37U1eRPfyKJmuHPdk+gjZMlgNwofiMurQDOM/b+4se97/eZ5VAYs3PeLPvo",
-	"+4vnCF4S+7QQP/4/8332Rgl460AxwsOeQiNPUGmDHfe9teMo8aYQ9qZWDjrm8TF8hw0HfKaynYZU16AX",
-	"n7IrXY/hIyPqWqprs7tvBzxjYFa4fEkryrFR1ZgbVjTTEsB6XU+BjNUVl6WlSWJWUgGgKG6A5V1Tbq8n",
-	"M01V6WteC2PFnX0zzMMOWQgxhSbfXLFnT+x3Tw4PWb4AGZyfQqqRm9pMlOUePgGq16zS6hp+fXyc6j+A",
-	"Ww40bkd1bQjs0WErg3yfvUcpHLpeqIKRZGa/NYCkxSs+EbXrwwVERK8y++wVylP8Du4L08gg6mdPaH/9",
-	"upgskHNMeT12xP3k8Ak2wDbsRip7CyztYT99R32Pd+H9sOP2YdpryHAy8oPIEOmm8IDUDFVWVUQYzflf",
-	"X16wgw9HB4Ddahf/CwJcMGnsRH1fbHtFR/byUKNaaRhBA8P77Wm0OI4dxjeyvbpl7//lxx9/fOGfJQ4A",
-	"z9LqfkQEab++J7v+ysSNSQyeIHcQ1PlQFyLfZwhxRu3hHWpBGz8+i4rqv4Pl2RN1XtqJNTzsb/52tvef",
-	"fO/3w70f9i/3/v7pKDs6/v5zTrOEFuBuik93T4AxQuyFyMXO69aE0pNTllv5lcc71qhSGBO15XD4Q3ZF",
-	"/rBNOOs/415EveDwIdQ3/GPf77oNOD48op7lP+shXAC6N7R5EYAOcf2PdrzQyMVYTkhFxt6OOD48tLsG",
-	"MogAFggPJcNfYiqg+9mTwx9onmfDoTB+mseHlprgL9hBhkKSZKxlMXam4COEJgCNEVXOEA0dbav435Af",
-	"nZ+y/OOeh1Dfgx/ndrKWpeNWW03eroVZtQe1Y25uIEdmn1mLAHa3BDDSpjaywCoEmNV3hnmnJ/N5paKA",
-	"lggjBwOldG2HhL1EEKhSDoUyIqh5O2dTK1DZz/gFO94/3Ml2mqok3cCcHBzMZrN9Do/t6+r6gN5hDn5+",
-	"9fzlL+cv9+xvQvAlqAxR+fXJzuH+ET6mp0Lxqdw52Xm8f7j/mJrBg7pzMBa8rMe/27+vRSr3WTFeSg78",
-	"JT+w5tnvOSTsHj0BtUcUALyPB4cyEc1Mv8Wvip0T++6fYCQs4J5quxw72vHh4RzwI5+icJFaHfyDDE1U",
-	"OleppDQC6FbzODauZ0UhRpyK2FKv8nM78L1lIj1x5+Rvf488kzuvDLUs0Za47UZ9EP+dPYIN24XUwGsD",
-	"/gXfqHKBQndOdpRW6JLA7e08CtQxa90Ak1rIoF77QH6WH4QSxvzzH8kGRzERdSWHpvMw3lbg0xCNQZ+4",
-	"+OigGeAwvrdnoRlEZ0h5g9MbasuLQA91LLjz0E7BmwJK2UC53qqWb3IU3wrBka2KoGfU73PhkF/TOlae",
-	"sV3FwbTkcu50502tz+nqLhjl/o/zneAFSUm3jnVPkrjfviPcjrvV/948J7vjXw34OLZ2d9w46U2PDKKt",
-	"bXtsdHEDBsAdDuCWT8p7PYD/aV+41gG4KaxF3l9gp//n2eufN9jpSvDidokst7pOLDcyy4+mvALOYhju",
-	"isdABjtB6xtjFWRQ66x1j6UdjTJB6Dw9fMzyuFURqIIDlb8TdXW7d2ZN07yVK+BSHa0NaGo9ndLfLaFm",
-	"lawZv+0WammOZ3dUflG5NuTq/gnlOVfezyGHAh3rZBGbTSTch6MDUJwPyGNvDj6FaNrng7j2OUlNF85G",
-	"IIODm2BLLn9lnkEyArqZglL96KdXe8fPElfeSjuqLjZn5gyqISHLnyzwzkTg8AjWyZqdz9nKJ2kk1xRw",
-	"5fN/wZrVHk/CRejz4As5GhnIXN4eAUtT6+o2RcFn4Ih1ntkxPngvBB3cq3/7++e0nKfhEOTXoyBH5E0P",
-	"dNE31sp+Xpc8KL8b8sXpcoRg1MEn395HFp9X6OcEXm2QWe2DIydfbAeVJyXbiwAQs7WTD8WfaV0uNNvY",
-	"/olzFkPi0AlHUcCOQ4YC6bXP2C28zyEfREBiECnZfCQAbUuQy7mo65L86g7ELAK5rghiWhuPQmslInkh",
-	"MzbWM6A3XRI0tTRMFmIy1ZZETlhumqFrSfrI++EHagy41ugzh9A1IGBqRZCuKJ8hPWI3Y7nzmT5CeAum",
-	"dI3MeyiqmksVvUeowjB83v7SBTJh8IHyC7sSaAPlc8Bsecer9tkZuXThQmXtnYHYLE7XFdWH/cwGCpzI",
-	"P7A8dPDKTyOqC7Uf6FgLBwG/Snf1ylOKR0QvrUsM8vkvuri9t/t7FkZydf+f2xGwumrE56+Ag/huoRj2",
-	"3yo7Oee36Fe+EgAiAqgPGzEXgl34vJJDID1siTs852UpCiYn0JCvFuVtjIuCEbsAD0jRM7jiJ+heAFc/",
-	"hVFRJfRY9mZKjm5ZI1LqQD168fPe8S7GnADwmQ/BlzEciyEZDTU3N+g/j4un9BwWk/eX+kgcXL0MHf3w",
-	"poFqQ0ozOWrnImdoHxiXXGPfNOE3olWPFIF2QINyA6VN1EUqRmUfVtqYgSK57LLePFexiihk3RY07wTL",
-	"yMATM9SqAJ/NHHMIjCGbQxoZKMtasA5eV74OHX4+3+AQfuxyXoDDtR5rd4K1PI7S+rHC6cnhDwOVt5oN",
-	"ptkUznXbLApH+ULsiUZPqrbuqE7ja0TNuhavEvUe2Srjem7Jk+LMTkRaBZFviW1RPtOW2NZfAo9yqwA4",
-	"jhNAMLWbm1OyV56h9QjUf7p4bdE6xFtNCg4i93hA1hzZFlxmiH7LuvNmMmRwVvb3v/aIk5D0M9Aubvke",
-	"zUHL/iHmd/4qoXY9AoEBwtrSTVFitqV7cjGOdFfjqI5SQHKU4JCjDUlgjw8PM9YG6tx18EPEvIzWyiVP",
-	"EHo2g+5CnNnpDFS8ZUN4iMECBZkPAJrTNl5PmCiNSElDBEQKIHvwnLUPan6DlUWRxm+kGgp3l9hZ0txB",
-	"24K2BHD1dCVOOq9z+koqMdv6hYzAjx/4Ojrs4RW3MYv7HpmYyLZ/O2GKPtJOSnhEeFu6pgALu6WLesam",
-	"ojJaMcNvTduqCGBy86Zsq/eCo19nRtsfxDDl9mmhdsGwhSqOgbJikkDJcybrEyf6HFA5/gRPmjO75zFY",
-	"2y2jzDuB6HcB9wdtf4xYZqyU6saazboesxm/NShOj45BOUbB61IQrcVvf4g9FiMxTbo3uIGh58JcVoh9",
-	"VejRYFV5TBDBFlzSDNRSQ5tdaEaLBqZDHCE0/c6ztIrMHuVOl853s4FaVLd9DaTX2FO6esZ6KNVEgVvn",
-	"PS344z+UAfKgWWPI5eaFdgTrOhOJy4xkKfaIhg8+UfH/Mqfvr15iwp2auSQijk70UoxqOysMbjzZJX9w",
-	"smV/2iUcwfpu8Xhj8OD0AeNsH8YpbLfHo5AoRt39e0YANnMO4+Jj1zDmQ3Ye/Btl5wZpnpCXC49DL9X5",
-	"fMyhblQN6a4+xRfZMOQag1zBdE5MJu5O14H5bJEIaIQOAsD92DIB/CyNyz+H8eD4dTUUvQOcrevsIo4H",
-	"n0K3k8/rawoUEnSKgqtPm9MU4hxQCHHftnJArTy8ker6hGE2aCUmHtTSfZdR/qR9ApOHXcIoZZvus9y1",
-	"cc2tTg/CzLSyWiGl9UbcEv6Q/StOkNczRZNDt9ot9qN27g9Mz7SMCqkBaBVrB6ZWydi3EvuJnQXuZ+Be",
-	"ZBYQ5GEM9wyCVYM/0xprKRGKYCqvPTbzNgQovR3LCx9YfHpw7K78KdyuBxSeLwtZh4OKrpcP/PfTy5Oh",
-	"/tAVIN1TsAk99Cvs+WooMBT7d7LIUgTszo6YUehjieUnRN+V4IVVBlGv/WF3n70lLdm3t4PnHkG5yZUo",
-	"McjkOosr1ypOsyIUp3gFV6J9hSh63xkfuAZB/zTpNMIdOfch7Tlqe7K4Vy9QC90yKeAowXcd81o63VXC",
-	"NikigVE4quhgFE75hng/Mr8oIwSY0XFaHnbu4/3dWo9KmL61HtL1IXSizc9m80yIzWRdlqh3COILctZz",
-	"MEX5AhAE4LLXImcKUr5AbNnVDJRL+s+cT+oxy0e6upJFATjTfFjLDwLtSuN0x1ElRHmbsdxXWedRTBsK",
-	"rXypdVSpfTJQpeAfLKeox2LiXcNJQxNcZtjGiwWbE0zoGHO+biplQnwHHDKWf1AQa6Cilg0+VPXTq72j",
-	"w92oxA44DjExxzgzEODkZbkqydN2uLvPzjF5mOUOYTJnM34jzEARnCCBZhv8yePdbskcX7b7l8wt8MwH",
-	"lsz97vhDSmY0Re5w5ZdJ5tiPRp301teH53hE0nH2V+mU27FlYO048XcmgWkKxhN0cLVPu3T6zBUsVVwV",
-	"ehIFl7n3Mg7UvAO9229+Sh5x+vFVqYc3Bk0O78rOHI75x6msbkOBMm0YuxZWMR4o8HZiTip5t13tXK0B",
-	"ndWa/lmi/QTdemsTWkYYXVA9GoEnkCYZOU9P2PHhk/2BIohf55Z0rl372gAIS6VfrfeyWmsX/h6os/kQ",
-	"suNybX9XKyrtltHJDdEdCPtIcQlCJRyogcLGAHHHMHdOzw53UZHDTFL7iJlvMR0wJNp7i5lPx4dPgkPP",
-	"9fPXH0Q1UJRWTOaPQJgOc0P+ynrsTu/xLtaAYUIURgkngivKW25XfBnd5gm1HIoCSgHR6TpQrawIux7Q",
-	"/qA+5Mnhk13MlKBtdp5cpKVgMyHMmKMSF6989OTQkhqEwqgOWglI1xgoDovfsxTgaM2qtS4yZB+3u9vh",
-	"xbRbtH0vZtzK7jNx+63FTELsIcHgaTIFkq2PA7dbR8DZKI1F1JY7APtPquvR7Se29iBBF2RKnkvdR9ZT",
-	"WnbE3tGleeET7G5WSlM7zo+hAy9OKTkoQAHEvB+RV/h0KnjFAWVgyq+dFvnn3X32yoMAmGbir5unZ9KJ",
-	"OLuGsszRaJ+B+5V8WJhtIS1HdHBmMEDqVtglBOeoWTvvvHca+XPEqfg6ssPnO8oBYMjSVHE6cSKOhzCJ",
-	"Zm2oe298TFqd9bbtN04kjm9YT9FOu3cwPvQrTHu1X2njO6RZNQH0FM4Q5QQ0KG6GpFpBS5SMiY9DMSV5",
-	"kNdal7l/7UAZuCGVAESPKzGWytXbRQ48aUwjCL4D/Iz7LIfmWl6CPz3M2FNKCRASzHiXnLjrHOCQ1GB3",
-	"eaD82zV8EFq15HBD3VuPDw/9r6PmjqYWvDgNDczAkONYZYSACwSA4F2cV2KguLp1Dvt9hiVkhRyCzyYC",
-	"c3jkF4YaFM4nC4ORYgWjYU3+k+Nja+7B6WGfLzJsB+ooOzw89FMH1ROlMbYms3dVqgbzr1swOKAwveTD",
-	"sT8IB2iw6IiqWQlZTCeuFNTSvq4Kq7JlFCkGYA2tS8xfdLw2I3pCmgvALHH/QEjjsocha+Sq7fu1z87q",
-	"upJXTU39Jq5uyQsH/F/dIHhGBXPNKAX16hbUlIGyFu5j+/KfXu09y4BJH9I/j5/u+l11a29DnuhRYOKn",
-	"DrhL1n5jwJ1ojwu0IbuzXBUDldsfXWpEiz9h1r7MyciAr8z/rbSyVFWWtDETVmgfwOuQEa9DM8E/CpP+",
-	"2QuT1i9LuhdfXNLO9ihhQVS4a4LwPxlScuVSMoCSf9jdR/EQcsgbVYhqzki3xnHm79A1n5oMLxHeY3Dt",
-	"gR0V5YHk0mHseBQRXclrMCAdLggms0xLfgsmprDjkyhTTBSyRhO4osbDp1RQ2gYXCVrlFa+xER8Ypi40",
-	"NdRqVMphne+znH5jGbmLtTm54SBjc2qME8PjZgMFEvPSss1Lu7AF4NuM5ZYP0tt0WVzSP+N2P1kUtvPf",
-	"IKq6tSKHXGklh7xEjKWBKsS0HrOjZ2HvO0N5IWDncHlUz+W6ShwE5rEC0grL6sa0FIDccCVr+bso8lO0",
-	"jBAFmJKhWqH6OkrTp8/y97+cv3/79s27i5cvciA9q7+f2X1tKgVbGrn+o75FEDyAZ0LkgBabdlRifDLi",
-	"w1uMIZ7BWF8oiIiDUzPuBJv8tV0GIyItInMn6E0tBG2DjdoyJ8VpBz0OgCxCJcg9RyBD6N8xke24OX/W",
-	"1/bilreUMUauRH99QOnNXXv1nFHKnKyYaghbzMM6BXaaObi8tqoHgcoxLwbK8A+iwLgLnWgknyCACXFJ",
-	"uHBP2n5JnCe6raDIrqmSlq/bty3fqPlm+Q+dVdvubZ+4Tl1N7Ld6WS74jaCSiZDIuc3rUrkGXduKBMja",
-	"c/m83dAr98SOWaE5Ya3m++xViJBRBM0+Glkn9vL4EB74WQcqSi6IGqatmVdgbQCv/jsITDLMWwVwlFsw",
-	"UOBCDIVtAAK3EAYkKMW8o7dZ7nPfF4KOyTqxgdqgUGwhpbXbaZ90EtcPEgzEjnFb9g9/fcG/85pXsVtL",
-	"f0Ds2J4BwH53HU3OZQ5ccj/hkxlCs0SeJ+58S97ZRG3BfQFJS24tuAzI/yEN43MeoWbqUnCwH70Sp4Hx",
-	"RhWw6CIe6WoCdkLjU90l6MVhDLh2ppZliag1WGliBwwu6ltRn7SScg3YRdhcyzGnUirhnFEgs5uyvJtf",
-	"mUz/BatwLkgBT4EHB14GDQ52TnYAh9QBVNsXxhjceKpEpEeH2c6Ef5STZrJz8tT+Qyr8x1GqU/89OhYe",
-	"wF8A27PaP42U/FDOAhzti/kKlt5+5+TbC2K0O8m5LCwbgMs2H4RJkvTL8M6tR0q2SVV+HaspK2zjQ+RG",
-	"A3VZPhZEhFXor6mHqCOx6Gwf3CNF0AXk0iZDxE12EcQA2DbmRCA0mK5EceJTOTHuih4FWRbfmTklSxUG",
-	"/chHu6jIwGMoWnJH63ko8gExRpOCGKIEsFmfV5ZMWTxlfKBy6isdUsmX+i4WM6SD+4Kd0TThKK0O5w+M",
-	"QVSrlhORDVSov/TfX/rOIpQets9+JR9RaoJEL1bjJR1Wt9w7ZC4Om6oCeJhIaMYRB2vi0hbNiWfKC7eM",
-	"4adXe8929/002o4zK3fRVxl5ziAaNVDOh5mxPLQWz+P8QJDnYgp2AaJDzLkYwesICYfoVczmt817A11t",
-	"5EBZUe2bo3yfdCrBUJ4ZbEnj9e+n5hEPbAKH5XWowX4TCZgjYO1c3YYToJ059X5mB+CP6RJHDzdfa6L5",
-	"OVs5NRa8AAb3aceBYXcNQo8e+OdojG3r+/aOoroQuq/3Z+a91H4woO9P1F/A675pKe97bi0PNtmFPpRs",
-	"Ry9Hh+L4IBnfnXgFQYQTgpeTRKfzyDXLEqY7vQ0LHJ4we1axeIgRLHB31pe5Q7+07fD1qI/clv0Y2PQt",
-	"zQ3t/nwdjHvZLCGVtqm+FXZdI9Vs6pZZNMEOPrkPL4POslGxohePy0s43vXRrzFblnTI7wymcUDTFasg",
-	"QqME150I8iOsCu4YgTRUTeHBswZKLPaNwNRXai9Rj1uaMLndqGg67EtUMp241kIVD6axfZGShf4K24MW",
-	"FEIK873qMTU3NxtpLJmzaxZad5yCS7yYSEX5vkYIwyCl7YxZ1iivFcvj9sY5WXQDFX28YNQdd2YGXcAi",
-	"Vjj5AKoHluvtYT9Yl8dvrm11P9pxDUiTE2iFCijnECYGRjMYheD51HXXnHyz+WwRY923l+2h/X1daiI3",
-	"Nz3URLtnD6ImEkG5a4X/XqUSJtW6uBpvvt1gHj06n7SCSlyrH0582wCgNqdtyLHSk27dQEVFDtiZR4GT",
-	"n/vb5zXIJ2zFjYtVRgwapr0CVCkf6Yzc3GymM+IwliK2pTRyc/Nl/ACwqC4lEsA/KTD7ZZXIJbMEJZKb",
-	"m69cicTjtVokktEaFzkWjAefgIx7lNtju0dX9Z45Sw7b9pGuZ7I4Wg5K2UJZ/bUOtalvn+99n7GzF0n/",
-	"AE7G35KvrMx9/W1fVuAOh9BR3Q4h9/VL29Mb93A3/WEq2jc5hvVMIbvOhyhkX0t0DtSvUFHIfdmlU5oi",
-	"+KiZbkpnKkWlj1ei1DPS6BOZHHArny4p496y3Poi1tAqYn5IG+idsCqN5aR2Jlcic2drVelGuX/cH+c/",
-	"8EzaHHzCnrdL4cp+1NCoBaBOeMD1hmJjQ6wLE7EXUL19xKhqoxVLKxeU5Wgv9v4MEuF7hDkbqNzPLlbf",
-	"JoIrQwogKQszbhgfDgWkZLmEC4/SAg1WIYODisY7Ov+cudF2tlpSCrALXRRHqAwPlmiAwxF8MvY8lnEg",
-	"mHo7b4ev9qgscUfyHOYWZycsUDJEKOHEO8n3vAYrH9qPllxOKIEvY3rd6MVZNNo3HcMIC1ltokZb/FDx",
-	"jGhISmFtc7741Lcm+ztDGhCGkFFRnayNKEcZOwJRbsX60aErNuPqFnoxQxkfr65F5U3Vo8cEzmog7H0J",
-	"X2P6JSaRQaAcOq1Ds2les/zADp67WuYbMa1xTKs52j/2Wf4cCWTvAsLhEvFfoCEEq2+nwqMfwI996l3Y",
-	"hFMMoeimpo7ZbpWG5THF6WEt6j1TV4JPckJBwPzweDCCIZhg/gZXscYD6Ra0uoGC5aFVddBaA5Q15lZG",
-	"5vgTbJAJpDmHBYTFhlclVzeIaEwLga7vurS6UcWHdpVuC5WG9MITlh/kGcsHA/vf/Zyq/vb38xhQb59d",
-	"zHSLOif8FiuAvE1r5wkzfg9QFNxlrNRQ5CJraJ8dXnEpC0MdpsOH1O0OIABlTRgOUMmY09+XvM6dKe16",
-	"331nBmpY6uENe+R7gGbs+Akb66YyHh5811MAwFj4TsRjXrhKS3DNn73ARJEzFPatIlV2dHhIM4RsYnMC",
-	"tOJykP2pQrLG5YSr27xFvmfO9A/gJlEU7zquWKVKsQh5ZKCWQI90u18Cz1vlV/01aksONi2CDUAVrJtX",
-	"ly8T/jevyWZLekf+fZlm/aeDP7WZ+khXE17vnOxcSUXNHhZ7Ua5So4+2IEeWeVcCYX/9gTrAUALCQ2Mc",
-	"b+8msme1xnLwqcUHlnpkgNSjx0mTyaHbSOAyAU6fEMARl8bjDYNrQZW34XqDOyJ6ceSUGKiA2U+tvAhO",
-	"5nSxRqD/dcQltq7j1wdqiDqjJYTN9I7OJHkE+uVUlzUT1kwRqs68E1pWkQCFhtBXlZ4ZUTEz1jOABIYE",
-	"wHosJicxAhIw3kLPVKl5kVHVyEAZJUcjEfq9Ga6KK/3R6bpQMr+ECFgXDXTZU0vO9fBe2NvinjqGHLGW",
-	"53w4FnvPUe6v4i/thz9nO07/eCGNgxRb+Y7ET6I3nRP57b3VpRze9n3b/M8+Zzv/sRdrR3tvpj4be9kL",
-	"O361ZYb6gqiReOpDqvA9zEw/hWUWZoSCtFFMWfquRFCnpisA0lAibWG+CKP1Cf5GzneHPwXDdGkn8GXv",
-	"sK9D9TqvMbD0jUVg3fRXm7hhGx/Kwo0OLmXgbqubqbdvO4h9WnK1Ki5UiQ/SYB2lKjwio/e7hXCPNXnt",
-	"CxnWHZe8FmgMYvcRWWT+XeyQANPCeyBWtOuQw+172qn1d9U/3tqlfnWah4ORjp1xJVebqxv5ywt+ncct",
-	"WdwQ3xnftB2Y1bNg6zmzmc7PxdXnDiEZhaJtXY8sX41+0Uq8xkDANlkCzK5DibCrm1Mi7N6tEqzwDLzy",
-	"cYp6zsEF7fac8LRejfbsgvdgxTlmNNxp6AdwGlOxx0bUubkTrknlnzigkhYe9BF77VJMsMzTch1KPjDh",
-	"AIA3Obo/OiXZTLE7jxITEEmU+FgPlPtBAFWObpEk33LMuf68expcQu6tCB6K71ZWBWCIburrummYPGO6",
-	"GijCLLMCQiLREL34dBWaAN5xgIy1a9bQSoaCx27mUTTS/zw+0mygVFOWHg81NFal9klw+Wmf8ow9OToO",
-	"2KlIkMxwCcj3dgN+wL4kUNqjq+mYK1Fc0hZdVmJk8oHCTJ7YpeT3ECuuJry6EYQDhtoNwPxgEwxsx3lr",
-	"BQ6hWcBmR41o50GMWrVRuB4azy8sSgVSfGrGuqbjbHmg1pU49lg2ZIwxU7z/+Kud1Dn/8OBZQ6v4cCv8",
-	"GlKIdIW6xFfKK8+dI3h9HrlEHztwRLq09t6B1Xu6bQNjO3iMS16jt1lBmtspeIVIR5CG5YOdQXN4+HgI",
-	"t0MW8A9xgp85ZQ0/HOzk83pDCBwsVxyWZBxYG8gSx3O35q9WlXAzPKf97oSDoO+3qVp4XvXtqhfzdkR0",
-	"ffxHDxvqyyFW0dIxHPgaOtJ8qAnaCZYowmvxsXb5PS4aePz0GeK52R8esv/6X/+b5VwNx7q6HFV6kjO8",
-	"XwPlPq01xEjgDi3GXYKQBIz7WP+BlGLxsWa1vhZWinuIS648ytNIN9UJe3J8PFC5k8gABHEpPg6FKFxO",
-	"EBZmfOyINMIjR9iclRB6iGnkATbcaRihvmugVkpeaE2Jmk1gZkqTYKgZNlPvZisBVZBE5kCh5hWVgWF0",
-	"ELvLO+0AEQW9UkMzhLOEiJjVPUSR+Y7sGlAFTTMRBbarDSrfQAVAQ65uMV8FE4UpvLdMB7HreHw3jQPZ",
-	"fcRJt5TARW//MrnHfVjwWVGsyD1uMdC23rGQlnwHHnqfYbfeC1+yuo0Xk311YbuzosA+8JN26VA/wdFH",
-	"9TqQk6muNoA6Wyll3k8xX+SQFRUfOabuIYmYLAyhJP2jKQgPCfNNoho4UXhl7yQgoWUs52UleHF7Oa2E",
-	"AWhPYPlUwQDJGXkl/gGSK/ctU6At0Snw7BGXJbAuOzeXHYDNT5yBCWIA0SnwKdBBSg7PUI4s9NMgQaaY",
-	"VB94KQsnFMIMHAA/YmODbsNrDJE5C4AX+DvvOHSCDucRpJGTMyvEEbsvaeTGa0XOeuCoLdGFkebmtOEt",
-	"MvFXSONfhonj4OvhkwK9BdTLDja3VdaD03Z3l7Qkn1W5HV70ySltK1IGnuvJlFdij6tiDxpUK6rpIIfV",
-	"ot/p1N5YaUzmq2898Kcalk0hMKzcT41rOVCeAIOY8HKkK6svycIbh241rZuT8kOnQwF3vmYhHBBUpaWR",
-	"t4vgzA1a4owbZqyWiOAhqeAb8aOl2UGbVGHa+Tg3n0PmoVn5rkB2al3zmieDpRP0EXqp6mdPdhJQcF/a",
-	"6KZ4zTZUn88Pk3yyqSazvVC5Y9JLy2I25ze9hfE8TxkostKp4bAr6HTm611ZTtLOzAbqjiwH62oezDr7",
-	"IhU2fa7qS7Cov72bCm2Qa5cKjmUU27Q+Yol/UDVqcztk7aueNFrOCkAu1cpLGsxz+cihIxB6IUMwC9uk",
-	"+Kidq0fLHCqcXfV3hk0rafc3YOIh/2ATXYiBenT2Yu+H3RMG+QPYfMglPXqXTYSmF1tBsihFDsYOtTC9",
-	"HOnqUqppUyOMtJ6JInIDlQaaaluNQ6ga4dHten9rRCNOWX4jFaL4tUqaoCf/bCyH41QcfX5txPCUvqSv",
-	"LukrYC9tZKQOSKRfIX17DkjQ4Sy5AXWFLdMg+ShA61KHwgxb+Dh1QRpW6QbLqcQsg9zSU2bGUFcIp2oN",
-	"QlZrTSXxc3MPHNtudnLWAzVQZ239RBoQArD3pualoLZVbmkhlLCWhDh7sXe0mzE+UC0Z0CEA9tkbGIyw",
-	"7bF+zDc6cvm14Da1y7b/iIo2TnFyQCCXo6YswdJecNMh3jfFhOnexKFlFyiewyOgEr1QFzeHaRXye0N9",
-	"nUJYczL88fwza5v4alE4actqZ0LVp8vclGHggH7wCIu4wdcqEbWWqsaygYJ9YPbuuLJwRB+tBNAzBCSg",
-	"oNlO3LUH4eZmn72mhicQZYfPZUFNZtw2zCNpEjOAOhnLDbBDMz6LB+KfhH+iAwHI4ygpnatGPZhofteo",
-	"hxbMoeAx6TXEFlfroTW0hPSrQkymGlJN3xGBrpLZqZ/cu9O017r3We68lrmr8fLVmV937YJQkRfUidY5",
-	"ubNujecy7cTnAXbGpd+2M2GjrkTSN2Ta75la5gLD7/yo33QBZryUHjjkbtEPBhbtczzbUL8Pmf3Vi/YO",
-	"PpH87K5eT4YK22ZexnL3xtRDoKXQOJ1Jj+40dx6IarpryfH7h4Hj8H74L0Ynq++z3bV/J9fW2mRlPxN3",
-	"ifysO78um+ucu9b4TkuELQ+UyXxmNeg3b5/v/UBJiO08Rasn+hQCwC5xGW7JMAYFiRZuR/8UbKsjunRC",
-	"sJjTPWLsNqeTsr9Q3tlX6nz4q6YeTzq6f/eTbYbKwp5TFu4U7WxWAAID6V430FzJmQ6MF0UljAHt/Mnu",
-	"qYPSKYUn/pZdDTm0oVlSZDMSPVLIYBGb36Pq36mSwIj6Le7ZdrsbtQd5PtZyKP5PRsx5PtaILblMwd0c",
-	"HscD894b7Pm5e+M3rbTSKlbrq24DH0pddeMla6m2g3/eCykECxHyCZcqb3EpvDHOVwf4G85fhywtakIC",
-	"rjRZiEv7m5wpIQoTdxYJaP3eJ4mJ8IC+uKxBScwE52eJHa/sZBxmGSJixK02Wq1vYySzAMCZaGu7OQCn",
-	"9zKuwuC8E1PHKT1Iu7ovkzbXr3/d1wHcuWKuVtul+X4r8J2bNmhYIavaXTucc2eLVkufBhBvVKseB9s0",
-	"maiPU0bgRAgS56wTcrhlziduGsslQ3QpQnmTDg/YaozHu6cDxX2dE4Sn5nDj7WPQCRoT4TAg1WopYfkt",
-	"AggBTgZwGD+crlroPxgjEJU4ZRWfoaNbqAIT8urF8jRfgJQMIuy3oxtYJUXLa0KaoHfPh01Q5FODLXL2",
-	"ILj0Qc0eqG2GWCjfmuTGpDE1uxJ2e3sG4OC9SrOoA6sDqOP2lnoZ1tEbxPV5D+kF7ikIeuTQYRxnhTvF",
-	"KRzCHmGqI8vdGnf3EZFLVmIhLMcAZ90V0GLIcqDm1M94rp2xMTRu9tmZz+lPAEJBghvhIaZwOexudmLC",
-	"OLE45AqKFIQHvvOwL/lEF6Jslzd4EX46UOu0nmcbdZ5vx9tOKKusLZ9PWRotN6HMtMNrDl4qHUmLQ0gL",
-	"cbQ2TqUi7SwKo4VYmesGtipYhgFwfBaoX4qyMCGI1k26iKUFqXgSSxoB02XKq+D/GULejTRawR786ntz",
-	"oF5DCGxGuBYke9gKbaz1TUYmGzc3gHZTmRqA0SxHnDb1QnTZNUgAjQrC80Or8A8UDEehPYCklcOxR7eL",
-	"1kXd5RSrRVmaU9qZzjvn4sOUcdhxoygUDpWhlvUDny40sn1Kkc7i7oHSsKeHj1kesxGX/pwXouayzIlz",
-	"IvuFIletb4LC45sORvmnlsRkYW+HvXLGl/ymtExLJvVbBy61HaeBffmXUTH/iDH+U8YYYQXz6Tf3FFNM",
-	"K7IQse/0w0BS+Fzij55BlnJU++qY+Qmw8mSj9yxO9fC5NyERCZOfB+rRi59RfEbQGk7FBP4RwwlQ4b4v",
-	"kv0xEnX9hVoq3vQ/YFe+2tJYnF6HyQYnus1iWEw++XYrYXH+Hc388D58oUBaH5PvbCE9L2NXTQ15Rhx6",
-	"vFNGmtVETlqXl8ywHNQTaFYLoSfXuRayzqysBbdTuMYDFe7xBk0Fo8ZllZ5Bm7LKsmnltWjp86osZzEa",
-	"lGNQIIF9A2xGA2CvVrNxoB6ei6khrxSvI+2nbSxZHQWWBEWmVtGssZw0GBMD5V8HuuoQlJ6zdiyFeJ/V",
-	"zyfNcEz+eNpUtw9RhhrpXkb+js49llO79/zUm5YDBUVmkckLAUOHXmjtX6vDPt1dTJ8zBKDZooV1lPSQ",
-	"u7W+ij6HWjjjZqBc+S6hh4CO6I7V1e+umQS3Qq+Pjm2eCtKKPevW69MKJHDaYksKJL78DzXyDzVyS2ok",
-	"pWMuqJE9hNz6SuQBthz/0i5REDniYx0Stf2VF6zkpoa02duMXYmxhAJfAoMvpRKZS3XnvobV4WZYPo37",
-	"mfke7Er71G5ARm/7Lglvj5elqCA7JEP0YM+HwQ840YUXD+AxcjLYsErrCYnzUxRV5EyYz5vXM8Ws5vxs",
-	"1wnHRRZfM17O+K1h0mRU2Rz1kirljSDdGhwSJwtXHS1t8HSGqBFM++2b8wv2X//v/4dkkM9JG9fER5rF",
-	"V3o2PlCR7r4sATylZriuTnNWRdYWxihGs1b7k6hS+05+sUXZAVfhQjs7YmvS46woZOAoDyc4Oi0QQEWA",
-	"wnfeCxgClfFWagM1DsBbiY1wOdEcmwhhr5Y744HyBZgEGoKnsSHuQoe4WmAwFTV5gNrNUB1DMNEYe4VK",
-	"fMGrUooqumiPfG+2sNFCNZOdk7/Zt/09W+zL+RDYDsAxydYXqnD88jei3+0KDnAkPKDcSGIeAkOF2ABF",
-	"hJAbOvZPohTZrouU6ZYR4fjNYkCHiFz5GigGGvI+qOr2deTPAA8qYVtTLyYwAzAPYKLVNYCSG1F+sKYY",
-	"af6EjXglFTXe8bUdsjIgF1wdCWw03Rnkx9VCBC8ZN7hn9lgJmMnWueMbIKyvhTW+coqFnVUn9/s6nSdv",
-	"KeSEE5ahLA7v7rY5hBGq2FN69qWVy9cALQolg+7G5cFQJv45JkzRyNfUeA3U1WxRHKdlvJsIBYLCx2VJ",
-	"15VXAcINBE7MsKxOCLH1E4pTW3ZuWj5ax1bYPzTwiavbec3XVY10OSYeBYg0Dwqzm/k4J6iCkUbrsNAg",
-	"Q8syoe93rWQ3zOimGkKLequfxxsJCVAjXWL16ilI/VJwI9i0qQ1GbF1mrsQGqkOH8Qo9zhUo2q6VcSSQ",
-	"IUAKtwwU+yEyYwTMgTI++M0p6r4zSamPygpF+jEbA76zrO1huopb3tT6smqUXe2I1Vrvs1yqWlRVM61z",
-	"ZqnWMF7WY91cjyk4CJV6Ga51wqsbx+ftV+HHlz6yl8+rx51q8KPcqcD5KcuvGnObs5lraulG3gUmrYpL",
-	"pWdxtaElBpBtQJiUHAYrR2KcJTfZu3MkvHi5/COydZFYfNjlV+e+nYaMINAzR+ZWnohC1rTShdliYdaV",
-	"RA9QaAIQZgWk3qHoD1Q0jJdlfaTbaYe5ghjBCBnoLks6wVkVv+jZ1rLg4O3v8NUPnwanaru2jjhFdF5Q",
-	"zw0EJUOfBbq8qDWhGWA1rS2nvEKVn2O0nlnrWWaltFbbV4Y/Ob6+FHrogkTJrXdz5EOuhqIsgaZ95lKh",
-	"we0JnNayzszngGEqE5lV2McTdxxVxqeuizT7FVINaCsGioLv5OQNwXmnL2beM42AjqcB6gh+w0uPEjJ/",
-	"59Kqoh0HdKqX9vGdL6G5vYvwsL8dnQ1nzRyv/AqDXKsfhjNfjorzDgM26F6ajXWJ/r8sZApGeXyoXq28",
-	"IE5Tu/0udVGsbpS6KQsJj/Npjv61lBXmlavg82unMzKXzQjJOQvpjNCiJmGhStcvMDT/Q1EOkhyHtvJQ",
-	"FD76gnfRPQdwPa7sH2BYg3kZP98Sy1lryGt8NHXNPaCtK6yrx1zF+YUO2WQuqtahWNzFYo0iSMv5kF3l",
-	"HBfaktEKA3wRRKFO/hfDCH0z7M9jCIFvC3JxN2GEToRb9WTDDlWV+KBvCBKZeruhnwYi7gj66Uma9CBE",
-	"IMVkzsOOoqcLnNM3XfIEa1hd8ITb/1DlTrXbWN9MbTgUpjPtihcTCb3olkSk4lNdreSeotCwetr5T2d7",
-	"x0+feYxwTxLsjOWWREMWh/0bBhqoK1FqdW0cSoWvF/L5/IANldNehoRmdH0qrSBWj0F5RW9l0Ut5We6z",
-	"HPoEuxTngWrnOAO8dqNulJ6peAKk/IUSpuWMF7PcgUy2xHXh3evE3+8RZxpT+HF1S0pwYP8z6E+pwH/x",
-	"rRTj1HRua12kFss9+AT/X2UQ/UjNl5lWMRsNTXnCvUFFAF66DBAFuXYgvFVtzN4hl986LIQdZdOdXVur",
-	"t4O0wEKaCo6kqVaeyKtQeITBcFdxifgKHynXyZ2HfeOy48BhLppKfY3tbGucV9+KM+TWG5xHU6nl1tBL",
-	"NAZ8sgNl96EDMHTdcoltXYB9M3iSviSvH5o7R9Q4wRpXBbx2oLBjV4DBcz6GWk5Ex/mmVGxV+OPdApdv",
-	"KvVFtGpYU1ddvz2VB6zrfwkQVhsSK7EAB2K8rFkSPZP5WkJJCaqGXTWyrKFXPn6L29RC6YMf8Sm/kqWs",
-	"pTDs0Zu3e0dPdvfZL1CbrTSxd+DpR0e7Scygf4/Alrd0tB5UpgNOHUD5rFJ3L8faOsn2+/97fJy3phaT",
-	"rsO0qp0/Sq+D3SMSw6/hnd+0YeLXsdo4Cdv4UAbKLN7kezFScqv5u75KtQ5qvGvG1Cj5WyOyKEQGXpag",
-	"xsfQlVbVSmM/ojrvN3dLzN6//8uo9WF5S3R6v3Pfii4/iw5tPX1++VD0rjSWUfVBgtVqDef9qM82MrlF",
-	"rP7AflCUkN/A/5AmvPjD9xB4pNvsxJCs5vFvolch/s3im86ckmtlGq99J2cKzVsNOl6Jk77pvgMx3luE",
-	"bBIq+T1wYasNQup1b8lRPBKigDC6VguQctFrPLx2YoUunQ3TRCcaEDF5VP1pt3laYz64mxbVri2+7kdZ",
-	"CowZ0TPxeUVt7BOnjdl/ruyFh9zPWmOUilPvWOo/e3XLpkJPSxENgU7Ajpe7kDeWu1K/Mb88V3URXhY1",
-	"Fk8faFQOE5cgRa9wRlPiBe8axODxplQAAoq6TYhhU3eRlB89NEJiI1mGNDBIOCutaq+jl46lqXV1aw3B",
-	"/z8AAP//",
+	"7L17cxtHlif6VTJ4N8LiTPGlh9sm48YGW5LbmrYlrUiNZ6fRl5VEJYhsFjLhygQh2KGI++9+j437wfaT",
+	"3MhzTj6qUAUUIIKSevyPTQGFytfJ8z6/8/veUE+mWgllzd7p73tjwQtRwZ/P+XAsDp5rZStdug8KYYaV",
+	"nFqp1d7p3nk55wvD8mkl77gV+eFetleJX2eyEsXeqa1mItszw7GYcPdboWaTvdO/7dHTe3/P9uxiKvZO",
+	"94ytpLrZ+/gx23NjCWUPXkgz1UbiQM1xc24tH44nQtmczaUdMzsWbCRLwRSfiIxJxc4vnr96xbgqMjYf",
+	"i0owO+aWScO40nYsKnjo/eUPB9+xR+9+eM6+ffzttxlzf3138t2f9lcvpXveF2I4q6RdHLzVpRwuluf+",
+	"VyGmhs3H3Io7UTE9Fcowadmo0hNWzZSS6oZxtbBjqW42ncXLS36zPOSF5aowbKQrZsfSMGO5FWfManYt",
+	"mBHKsms+vGUc5jHkE8Eenb99dfDtxpvwqhCTqYZ9eCemJV+4ny3NxpEMHIY7NK7MXFSsElPBrTscJnhV",
+	"SlExXkykMVIr9uj8xcG6EyHich9HurrWuhRcwdx+0kPeTk2XY8Gm3I6ZHsG5sDk3bFgJbkWBO/Hdxjvx",
+	"TthqcXA+sqJaHvAXR7FPH3/vqJM9O36SMSOG2h2R1WzOpXWjxbePdDXhdu90Tyr77dO9sDqprLgRFYz3",
+	"yy+/HJzP7FgoK4fucnUMenySsbGeu4F48jgu8/Hj/frIy+v6jwNP6JeLqTh4A2833ZxBaaPkaNSTM9DT",
+	"7ZzhPw7eiV9nwtiDV0X7IcrCHSGQeIWPZkBjQ16WovrGMD1XjhkoR+djXjDO7njpfqVoB55ueNAfs70p",
+	"r/hEWGKY555on5dSKPvqRftMw4xwylxFancTkO45R5J72Z5jaHune0N435UsNiTEDhJ8o8oFEvuYG8bZ",
+	"DZB7xXIjfs3DFH6diWoR58DhXZuS5nng1W278SpsQHisYwfiA5vvwp/FSFdi/TaYCRzM6m24xpdtug/P",
+	"x1zdiBV7gAJsCI91UQF8ufn6n+vJmgNgQ3yka2D8douRZ5XRLQSYK/HBXg3h2xyvrePCN4Lh9uJ9/NP+",
+	"ITtn1xyuaMZ0BVcVCAaEOCulu+TSsKePH3edFw6yhrG9EKW8E9Vi1RYV9EzHHvmvN9+kF3I0amGiv4wF",
+	"LBJP3bgjEkHdkRWz4oM9Y7lUpVQiR87Gr0GgP/rx1cFj5GZtW1LAgOmk/lslRnune//XUdQFj/BbcwTT",
+	"+1kXAnUMZVdv068zMRNMuMec7iWHY1C71m0f/GDzvXv5QQxnbgarpmRm1/zG7YvwT3dMwj94FR7cfEav",
+	"Rj9zOxy3c/7cqWiR4EuuUBdyOocRQjm11FjBYeK5+DAVQyuKqztROeGQp5oZTB+V9biAV6MDHH3dHF9r",
+	"JTrmea5ommdBWhory9IpjqowWaq4ScOeHD/tMy03YL+5qctZpVYxaxDxdlYpZqZ8rkTh6WzCF06nvdFK",
+	"dJG++xmeaT/if//+1QtUIOVE2hYSs2Ji2FRUyL082+oYvYSXpGMXYsRnpd07fXac7U34BzlxutDjY/cv",
+	"qfBfJ60C5WdhDF8tUSb4SAex07ebUziN3LEj9G3clDpNV3qmCpP336GNNuVtydW/42VZnhl9gXvj7l4G",
+	"bGkoJ7xkaja5FlXHVtH929QKgKUuzwM/T/bnGV40JSQwfKBvpSuWw27k7pbdyDuhujYN97R9156t37QL",
+	"AarnSg4qVmmn9O3mlHTJze2qYS03tx1juq+2GFDfipULte6BjCmN9in8k0lrRDnqmoh7ZIuZzKrVE5lV",
+	"XdsdedhGpkolzFQrI4Ai31b6uhQT9+cQTTr3J59OS4mG8tEUn/jXfxi8S/34pX8vjNiQK2zEZTmrorHF",
+	"8qEuBNC3sfy6FGASG2c6AkN360/cUQ2rum0a9PRR+miHfbzq50vPtxigq35fe/Yj7AVtEFiJw1ul56Uo",
+	"bgQ9BntfFODv4uXbSk9FZaU7qREvjcj2pslHjmIsl2Wbxog+Lvd6pwvqmWXSnoHrZyr0tARR0CCNbE/P",
+	"rNMt1+qBpMC9occ/Zkj7LaIa1ZtKGFHdATVljJdGMzAh3XVipeCmbTYfU6L+Gw0QpxhdA/r6H2Jo3STO",
+	"h1biKBe23fcByoETPkM+tbNKXBmphiIHasujquc/BW+hqMQpu9Z2zB7l3I0g8v2MaaeEoLexMpY9Cm90",
+	"X6QPDBQ6ddijZAB46BR+f82HtyOnVDnL090LUTCj2YhX+2DoKHBK5ErbK47rE0W+fzhwmxH9JcmXe9le",
+	"Ohf3WG3cvWwPl9HiXsmi48LtXpPY8Nj7kod7HakWQNZl+Wa0d/q31T8mpWHv49+zFq3ZVlzhZ6zS84yp",
+	"WVmiyIRzYiAu3X5xtWATXQlQwNxTjql45rhEOFWnk9KbXhI1c15MpLWiiMap90g2PY1IvcI4pT2Rir33",
+	"AdXN1k2g1yUuLfB2o4NbBZPY7cMNSa9ppSdTe+imZRSfmrG2/adCTgNz4X/ZPi1yDRjGjRtzAdfH3/PG",
+	"UYE8B4pXGhSwHsfUYAiBGiORJYtLzrSVU0ynQhWOS8xW2NtBbwa6EnN3HYEK4NcJFfz46uB7oAJ/Iclr",
+	"3D6N5LLRi36Ot6R+5WTRzyzJ9oz4tZcDKtszYdWr3lvboebeo9kkft0Lb2vd5OCoW17Y9cIK02ZEGWbk",
+	"byAPeiyFtvmK23XLuZQop1LfTKtd7h9Aa3xYcjkRRUrAshSOG6CmciOK2lRnM9iaDkqmg8/2Phzc6IMl",
+	"ahAfprIShlazRJKKhnVGLZupUhjjrBe42czyW2HiNLUaCmAAY25qEyy4FQfWbca6WX7MNqC+iSgkv8IX",
+	"LHkRjOeehRiWvHKMSio25EorOeSlU0omreoIarm/L3/hVf6+JvsS7UabAcaoLSAj4swajryE2GpntZr0",
+	"f5KmhfylFZP6HyvvYrxIH8NgvKo4iNjEgdrhamp4V90PwN4888QCH5fc2MP1ZNHcTlhAfRYdOyImU3uv",
+	"WsVVfwL1ltI2FLMsaZAg/DtXLHc7rb63Mt1XbW6bIYYhLunKesH1/N3L88uXL/ayvZ/fvHj1wyv488XL",
+	"n17ih+9evj7/+eWLVmHWHek6V0wWqboyHGsjzoBBuftnpnwowAsCakFUqqbcWlG5V/w/fzs/+E9+8Nvx",
+	"wfeHV6cHf//9JDt5/N3H/9bGNkhfWSY1roZjXV2NKj3pKSvpF1b3fP5aF4tWjrW5pOpP205/utpEUyjR",
+	"l2zFB9s62dm02HCyd12eth8qPWEnGfvXEzhfUWBQu0+cbIlp+3XSNjdXktXONz27LHHb1bh4stDWK4KE",
+	"9Bx+suEdbtBafVdeFtI6S5wSW5jTNNwgYB8fOzXT2S49laAajdbH+QtFc+2YK5YnU8p7vtvT87JQGQlR",
+	"ONP1zE1+oo1l3z5lf5V/Ro/ZdcnVbatMfziyXp7zhFe3oqBgC8TMTpiT9cxq9vjZt2766znqp5HiCjJ7",
+	"UfHReknR9KQV7lcMgtaYGsBuxdSCJviPWXHjjJQFuS3Zo7fPD06e7J+5IxpLdcMoQcItDVwgzmp2C3Bf",
+	"OI0SBMwXw0ORFpY+XsfPPnZv+avJVFcb+9zcjvdX3mqn+xFCO6/wdyfHx8va3EZU3yDNSJU0x7+vW/o7",
+	"YSDm1JSUFXzef5GwOnpZi4qa+hw28zQ0VujnlbxyxRo74lKQAZX7TAaIrFyJD0MhClHkGNSED2NAdiIs",
+	"XJ7HNSO/4+oP9Uy5/1ttedmuKeHQb33UdQPia2fI5xux4GYwuee9vB/KXBqcLvyKY3znBtuQLU6FKhyH",
+	"o1N2BidXTHzgQ8to5GXe1l/YrNq5NTG2JVni37VqB2ZqQzqhNLGQTdbj4IL+7tTVGAlqaBRaGHYtSj1H",
+	"fR7nF5WAE/azI0Bn+yzSRJRWQuzUGp2wvosx2mSkZpIEZMuebKNStu1Qr8OI3Kkl27FsUp4JC5hVlVsA",
+	"hpulYroqRIXBiKCTIvtRLJdFvkyf/pWbyp42lryhdlWJO7lCwz8OGr6bI7rIMVsJlY79nvrmpzh2ok8n",
+	"cpsw7SxuXvvRKlvx4QpVAH0hS3btm6lQ529fsUIPZ5M6ndPb696+fxitDt/xeQhzZHtoXhSX3uhvnPnG",
+	"huMqN+Lr4ISXlhXuLjtRgb94CD9hya9FS7jyZWQXtThOK9eoxJ2+DTuyvL7MB+/dW651pdiN1sX2qzND",
+	"PV0bEr2Ah7oDoZeNFIKMmbGeK3DUtq5yrqtb8It8mp+Toqa4hsZb/XF0uzZrm912b14kzruGnRB8lhto",
+	"kfS21f7OmAG9LqX6bCk+OOeRsNYe/FBPrqUSxZVUbcY1xbyupQLDnbzzU15ZpkdpvAu/kIpCky9+ojqC",
+	"+4kadIpq3AzvZMc4QUbBOYZZkDfCGibbhfM2sZUVyQjguZwpBQUdhSicze0+o3h+ul9knR7eL+u5laro",
+	"S4B/dc8u+ZmXQ1Wt4eiZsrKMfIyo7X4Oe6IL5J9rNyZJ5egX5V1K6lgK8mJSCQXCY+ZKAanItHiMiPY6",
+	"OpDS3gqrRFvicy2sDDVJVSWFAQ/xCSoVm+hBzpDoUoXczibOgySO311+domZu0OBRiNkfIBWd8YqAX84",
+	"RVB88Hnb0sLt/1PGXvx0cPJkP8MsJ6EKpvSc3UTd+qSNTXSrTZBqMHOX1fSJatIZ4m8Yv+HOOjI+dOgo",
+	"dy4NcqqTx/fIqsI0272itYm2zdH9bPez3Fm2BresErwsF5CWISkdw67IQmveTUxr2lRPrkW/WtSSWQVa",
+	"CeMYs2LG8sqKYulG38/2fqHBBRAPaWC4lsqaVl3hiSV8IcrglJd4Zp3VVKE2ttcRVmwqIM37U7/2keMH",
+	"Qbxt2KNFDVu2dLFICYga+BaUo/h0hDOgJwijYxaQZfnR3cmR211z9Dtt8sejZGeOfpfFxxab934SRbbN",
+	"ZOibktBGUd2ZBas2/a+kptSX+6OeJ4UzWJsLZbupP7KQFRqcSBUJAbV6If2I95GhkAbnv878hKb6067F",
+	"cq/DGi4Ldi3gIPSIdGh/EGY2RG+yI07I6HSXTkEy7sqjeCeMLmftygaNPxWV0QpTo7Fgkl7sNekaReB7",
+	"RRGZxcrxO9NmnS6b0B/W/6QjkdcLxjGiuoMhSaDg34nCGJnVld+VhFYjX4NMVjUUJe5gIc2QV0UXOcvR",
+	"6GdS4touD7mjpMEA2aMffXmOX8LF6/O3Fz++udzL9t6eXz7/cS/be//64v3bt2/eXXakPMSCuCSFAsvw",
+	"HMlp1bHdGC3hpvWcITpRiX+AmzzP2Hy8qEUdSq5uryj24ItkpIICZh+C8P/E0FvygSxWTag9FiTXVFmL",
+	"GIMk2ICa/5dKrFe4c/w+9AgwwaO9cxjhRytTGLuTF9Pftt/FePs57sAZZbvGrHA71zEuO+ELNtLVjbAN",
+	"dhGTRXlZCV4srqbuEikMJqlRKYfoikGSaD3Bl5ir2Un9oOTpCoMglA3OIPe0NhM9mZbC1hlXvIKtA/u3",
+	"tdXpgcnfqLz0BUTMifCJLxHDVHttRHCXj2WJliXLQSG98kqSEb/mbDA7Pn4yxPps9n/+1/8eqFyoov4M",
+	"1L5SpnzDOQWlnV7Ir3cEubk0srj76BKNGXW6YymltJopAyn/SEacDStuxrCMJ+2WYMfME8UHjniVKzgZ",
+	"+yEcwFNeua1f5ViBTA2fd23RiTtTBbO65mDBr9zmfHuPxh/Nb/Ozph9arcurIS/L1qXBno/cCbNS3PDh",
+	"AhEnfnx18Gy/l89k6SZsPsYWREQG4QYmWz/+HHiH59GbG7Ya4Yg+2cpcnSS8TBXtB95G3y3sI0sZEC0i",
+	"7FnbIS+zktqhJNd8rXEX9ny7rLYa42xPQnh2fIymX7tbeUte+oks5t6usA8xoOlbCHfHrCjO2IkzyJ6d",
+	"PF6xdk+trW4v9x7wE2ld+ret2MlmgkUrNbZQHsxhJWHchz0YtYKv1iAMS9gmTacn//NKW3OOK/TSJs/s",
+	"MtZSPQ/NtTPmyPZ6ZllO8GJY4TiSipepFkjfok22qT74gxRlkdQUb5C14/RFzEucV9r9F11KVEdH0FT7",
+	"bWkRbVbfBdQRZyAKxQfuFuLMKtzkPGM5mZ7uT7cK9//KmYjwgdZXpVY3ees9Hrk1Lo/4bxdvXrOpdoKz",
+	"QvZwLW6kIt9YfuRsNvfyIyjah7+m3I5zp/LlVDHcPmBSRbm8Zc5SEGqIiDB6Zp2qTSkYzhxczztwORnu",
+	"Yxysjfp+kKXAwoH2uZCRrUegdIykOwDITfUKXSWm2oktMoEa0sXpvVedAU20jL2ZnvdSmNB7fb/vJPAl",
+	"LwVXBp5ikcV2IVU5GoXQ1DpoHkTmoR9pJIHu4kbAliDwllLwO4hPGUz/dVSUIActx8RgiJnid1zCXl1V",
+	"K70ZiR8lv+ewbimVMFcQUl6V7qK0u31QD2+21IJxJCep7c7HqisvnxyD8rePYlDhCmZewho9q4Yignt8",
+	"zPZ0WVwB2kRbQZ9/R0a8jeqC+h2urgonctqd+hBPZZLiZTRxyvM77untn7bDGSEtgm+v30ThPVe2mqkh",
+	"pzNvCQ+v26NWju5+dXUrWnJ5X7v1ldKIAq7gd/utv8cDu9rQkUG/qmFadRuQNkYvETPxHmOsOJHNzQD6",
+	"YR/eewGPet7b1Oo3VBqLZpTOE3HmIVnCiSZXpy4rUna+JJmyhvTzVLxMhd3ct8H668yxycAaW9J2JvXt",
+	"biO6dpKqSbrVasQrtXFqd5uOAVwIMDqMLIQBJ5pTO2ZKjqQoGOyh9/mzczQjJmJyDRmrM0ItoFTlNodh",
+	"UzPZQvHYnV6xUgYmnOiMzRxb8flwCzbkCkoFBG5Co5h9KaH9+B7E5ENPp1uM/VKTXFlIYX/q68D6yYde",
+	"R9spJGIuXk0sx7q0px1VacscrcMbs8IjseRDWGJZrZe3ohj4hqaduHPLJGwtXYIXZblI7RSR/SRmJgNo",
+	"gHvRtSiYz6izuixQQ4Bi6FlpvRozqiD6hL8cKEhHcIao/55MyUOGCcdO1zWQg+UO0CDVrWYEnYbEeaCe",
+	"n3tSz2opfDkOwZNII9NKD4UxkVbj6bJzmHOGdT9gUnoD9xQ2BP7uNbGRP2DvEAiUVhMa6GhsdQIo1GF+",
+	"a7c/KBsUvGjSZP4o57oqQrUEhtlPGVcMKc97A/JbqYr8DEoVEecG2TiGkG7F1B6yH0h5cY8OVB6wPC03",
+	"tzmm6uE7m19N+IKNHXUBRA1QR57M3pnsmODi/oq/Je8Bem3ybKBy/EKCnwHSgNwfTW8ceByAfiFu6/6p",
+	"Z3Y6s1dOqFElGrEyN5FZBR7CqwmOAfVlV5DhbchnUV7NjJM5M+Xe5ggbEKZQWTUsl+aKm4Uawmy4cnpD",
+	"cZWOecjqdDwAFVdfY0i/NY707ofn7MmTJ9+f4aZJDIlWYijk1DZLgHowyo19sGDIOlUAQHoMsFDVdkX6",
+	"jF/xeft4yL1q2dMAsOu4taPFf7t48zqVIcAFapGQZu3IAig+mWjq7V07UStt2dcJv/5lm4mSzOlVv87Q",
+	"4+Qr6xI83fXjdeUjnlOgepQaH5v7eJGD/b21FIdbMdYzIw5Q8hzwUqvw2jWlOiD6EBlpQ4cwzKi//xxl",
+	"bK1a+BmBnvri4aZfvW0LTLcAx1XcV/0vvLKr/rejhrdzap0pWL5QLj9l0rIJLwCeL3g3IA/LAGc4ZDnF",
+	"wfBZ1GmKmlPBPaPoC3wKkqp8bbwS84zpaqDmnFQOyoRNknNOfZoyoIRCwXwNly9mdtBsIA+MxlyX0kF7",
+	"2uFXGy8YR30HJuDfdMjyCS+dzgzTU9qLOrpSQVg62bCYCkwiYzDWYVAZruDF+SnL8Q9krYBJO1COax0m",
+	"LnIQ0rLIiP/bUjDvPADe55/l1Q28klQoJ4OinoBO8IrP80OWq1mZn7L3/3p8fHyMlbsDJd2YIc1J4uwS",
+	"wYRz1EEAufEXglcGQ2nff//997A+Y3XlGImbNkH9smux0CQrK29b8oH69unBtbRsVGpuEXN+BLgcCKdx",
+	"cnycufkV8kZaWKRjakrbq5GeqYLQHTG5mlAJ62ztG3M4ULl3KvhEH9hOr9ggXY9J6sjCRxXcvhtfQYP0",
+	"jtZMJGinW+iyFMXVNR/e4mwGKrkqQQWbc0OFCNbRv9F1Gg7kFHMYkTxQGQQa8H+6I0ZmneakYRJJ3Hqf",
+	"4xz2KvGtpPlOcfqr7kdH0poqxIdOCCW8N8GEoBYhG/kY+2awJDudlqOF+3pvLrWe2K01Dts7/S7lRRFs",
+	"sGVvI3tdu9q+3vCmKw5OtuGNw5SIVdiwPwpeog3eFan1BK9v2/vO9AzQ/igdnbdURI65uZq0dh+JIRmy",
+	"cIHLEHliVndSCT8lIPdlV3TJjb3qPpvAeTJG7pmYfyfVsJwVHSfUSf39FQTalUSXas0KuO7ozwJZAfhl",
+	"PStAlwWBp591gcFum/S0oW+6SSGpGzVsVxapoL7i5PBWENXPXXHgc1bpOflWYk1ivSNaUoVWQv3l4Srv",
+	"xj3Ug7pRr2jU9mCPnit2DTVzUvGSsA9qaaDBrohZgEHJMwBkxCaiIg/SlNtx75rAJJTdQo2bFIxYXnC7",
+	"Fg/9Z//cRxBtYv3zcNbv3KOOHLmStsujguyDFCZUByGOBm6yWn1vwi1aGQWWVEE5VWAWChrUVWJmRNGs",
+	"dOzJLzYP9Dgl/NaRXh/36obBneQH/TnYpdblc16WbdSS2LP3I8z7xACIQHwQ4D4yHuuxH5CpQKo0obTQ",
+	"LZxPbTOXgkqxmC3ck5SWuwvTGuyjjSkCvJPpNsR7oRot+6npS7gDUF+xjOkBrU8c11mVDwPFn7Pge3bz",
+	"4sjJnCyn0NXGSTDY/GY5a2XjzJfeL9o6LNUZA0r0HUjii3sTFJMupvXVJ8Qk297Milna+X/O3Jb+ETlQ",
+	"AKALqLFBuLe5jK3kZbm4mikzm2IUbRWoO0F0YLWSjzgCHEv72XakkyQnGXNK+uSQ9H9NS5rJykySjjyL",
+	"/kIOuRpmTqx15CUZD+3ZDiHTIM17aD+uDVMX/Lr+3oMz30c+8xK3/2rTmmsnvGwNb66nbZiJ0wTtoiyS",
+	"OG77pDexe3Zt1/xhG/xhG/xhG3xG22AFi9gqOLexN8t3XFSfFKILw65dT5eXu6/DL7Th6Y0ntFn4r9nH",
+	"pm8IcI3XK27zhuCnvZJ0znqilH6642tDf1STrE6O24CivzgplHLlNblRGyYgJPkeMtSMk6lmztozPe6b",
+	"rTdu+Qouf19aU42HNy+Q2/MVV2abmrX+qW0t9UmbU1hPciHduBITjRZ5P9W4a2PeEV37YM/MQHdibow0",
+	"lhNuN5bjLowVk9bIY3oyybtiG7I0YU5pK4ei4z1x2zZAnWWjSogkrl9vwMC4SWAfMS2pEFM7ZiffHrL8",
+	"94/UIByYn1fg3IYiIgOGxGM2HSRSQnbuHAA0K2egUZrDJkC3ybcH5lZOD/QUl3tAFXO4WNyVSg4vZpO2",
+	"tJQu6/5HPWcTrhZMqjs9JD9bSKnFzAf32r466ayta8cHPrQYKne7bnBAjP8T+gm04TpNsgS+fcquMV6h",
+	"ILMwY3LElIDecYdsya+S1oys8aS0bPdrOLvlUNQMwcJo79rYxtuSt2EPfyazaUMQgN0hyvm0IdqIrcHl",
+	"IpJAVJK3w2ZzB/UuweLe5YFtCBG+STeBzvYAya6EnVpTTJJuiRPRvZsNXsjfYn7GBie8zV5+wuYkjRKo",
+	"L90GG3Ifzq+lDf5qnV9uJRf8TtyXZvQzr24LPU+yjU86daS2rhvdXQ9qbQ4AQ//7vmCwupqOuRLFGmxd",
+	"382AzSHeTr2RMP8N9GxRSEt6VwEz+NO2gLsrW9402zLQXrceXyUnvFpQl/rnYy2Hmx5l3dnUVKy8uUw0",
+	"6tg2keeIOjHfV75Wd7ZI+8K3wVN498Nz9v3TZ38KVTCh2/plmgkKroGcsuCuZJGzoZ6ImDwy1IVIOvqW",
+	"ElLsR7pqiV0O7aytsHdlxx1svo11FVcxUzSjQiDL5noG2bd9mXOP6CBt6HMfIOxALq/BK8CVpJb03DKr",
+	"WaGRjc0x3QjCSYfsNWjUa0EYMOIBENFXgMBguvYttigJSaJZLZm3Xt1EyDTw8qSXYri3HQ7FyMtFVemq",
+	"czaQ1ImFKAgJkmdMACqkJzPI6UzhOnr6PxLgkJZZlb6ZUw++g42fkPNgrWD7WgBm8mo0K7E+Zyv6NIyX",
+	"pZ73Tp2bkqrdr6gfFPMWKHaYPkIJh4Rfi3DkimwRaVamxK1tij5Fbnu1imXSPBpPNqaE33rm2i9P79NA",
+	"3BrzCRjb/fac5AtB83TtfeeanbkHI26z/XERiNbae9L/Ax7vmi0Sev1c4LNAK4f9k4HfxzSHmBIc5UeH",
+	"YsPLGWjb+X8cUFfcg1dFe8z8HhHYcfn+hUmCBm1CinixS3Jpn0EgFRxf/iZ6cSo38ZkaSSXN2OlsWGtn",
+	"iMh4786haVu+fmtdbtC3kjXR0w3CCx0deFQrOu4K8LNe3Kqrzs7R3o+Xl299MUp726n2YrpL0n6YVFid",
+	"2u5YbkXDy2eVOg3FZqckG08Rt9S9FP4SeY8WzoQSCHNMYAIDyjvhNiU3cIUO+bwVLOsSq3WuS1owRNSd",
+	"eJ9VIvMq3/Ui2cSl8pArGh9KPfjMjoWy0iNWjHR1LYsCehGlZR+xH1H6KdS01j/h5rb2gb9PtYeaRSVA",
+	"hOkHvh1Y7UMv9tPPhLLVovZJ6AWffhg1s9qnAdW+tcSlNk6oAU8/TeJHjTfYsS7gI9I5kmNPC3CSzJqr",
+	"Gv78WBuwB2dGFI1eBOGWhs/jP9tlHZzlVePL5GwSXpd86tMPatuXlP1EThf+EcfDf4PrOpxSAjgej80Z",
+	"r2Fg5fZsng5SCm7EVamBXMPRpnjltfNOvwBS5NVwLAPIuT/tYcklFkrFc41gevDDZA5hN+NHQMHJv1uq",
+	"ouKbkw/jNUo+XFLUE1qvq7hox9XUW0dY3Ap8EJ4AJ73i5RWYB3jL0+O1unJThYNrC3a8hRG2Qx2NWyzb",
+	"zCQfMDo5zpjgw7FjUzfU0ljxiSigzdoZCpsbjZU10sQslV4GSj12t9SPrD/eaK9Gm+epQ6lvqDr4mJZU",
+	"mf4KzHbRvNCYahtM2E07QVmNTZPARSEtHbpvpXffDqpGg6gmhMttgghgUWE5Y0DGHceVpFmRmF/ioe1J",
+	"olTv6fjIN6ZpVoGl/3S/59DtvVATEm7TIP6Ht0iWjybRRolxSl9aHFLF0pannru2uJBmVjum2Z3K5hus",
+	"JgPxSrAxV4W76bOOvR7yKR9K24K49r518hb7bfjtnfAFuxbMCV3Y6md93bFOJklxP61UUPx192Ktha28",
+	"WwjtPGiT1bsP630WvzUmnZxEFk877lMn5Z2TwNiuEzLOYhfMeV277U9njffPejZwusPev3SK1U6SSmgL",
+	"qdgV0R+JcOdjXYpu9+lmARVfT+gWUo+ubNU8OgQnl2bRuYdvHPPbcPtQoW1Vel6iz5WYIfXJg+fDbiK7",
+	"nXMPpfYJak5j/XFencst/tkVvt1xlL7q3h+K2j+9opaIYjXkFbYavi9Y4OSVHkorpgxPZsYyY2VZsjG/",
+	"E4ddSmO4Bm2c4B26Jtf0+sQ+ZsEbgOQy9zyam1uMN8L19j2lhDNHHcej628FbOx3+2eMIwiMNOhT5IaV",
+	"Wt0MFLq6MeGtkEUESMMaRCViZ3RZJDlcQK9toKBJSzNKBdmufc7uemUHx8UnzS8g/n/aW3r37W5Pw/bN",
+	"MD9pDl9LS28zm6zN4KizWqheDVfIvwIuxeP76pS8Ua/xs0YXOHeXp9VMdSBifx39xkMPwk8iwz+6ln+1",
+	"XcsbjSs/iQxIef+0d/zRRf1eu6ib1H167y3AvZhDK+Xwa+zd/inE+nU0gPcBpU9a6h9d5P/oIv9fpot8",
+	"B+/s0mRrkq9+3xomS7ZkZLVK4Lp1UGdWDfOlocK1G60QHqYspQ1dV9UKwFa0Gm7knVDsmg9vz8CqnQo9",
+	"LUVHzeKtUJ3Fvbhv3KMur8kigVe1L1eJ+XaLxTC6EUOt2tx0T46b7o2Qj/mESqXxXyetSTkPtnhMWa4v",
+	"zcuhTcI1uB3iw1RWwhBr6sf5kUktcf5/C80RQHUo9fA29Nzmll9zJ/7evIX2wM01hwW0zKt9J8KG/jPs",
+	"Rif9vK2gkLRBQ2eod3pHMdYWryesZJNxuI02W3yBt27Ope1+d/ervz2ud2ZpkZZtu6DLu60ZrdFl6Dze",
+	"hyjfxV+0ABL4r1qPS5elY9jbzdTJ2XaUhsvQKb7Woc2ZMKtb35ysVUfCoKvX044r0QkEFspsA3DsvH/V",
+	"3D3A056ygHC9jY4WAaRW4k68g3y7pV1ZjWf6cw2GNDq/Gg3W7w1uCujGb+eGu9/n8X/mvoqmD2VLy8bc",
+	"9E2Y6GOAAV0F68v3j1k1Gf9MioMrk7bTPWc3M6K6SprI9hPDAc1lfU9JPRUKUBuTcjkI4Az5RJDxR0jE",
+	"1coCT38Jl1rUemJPCLmxrhrMctzcaGqthpRbCzcKp9deT5tCey+7vjartkXm88UDZHdU4HbAW3fu54W/",
+	"N43s+dCh2jeihBhdBZVlaVoZOcUMdF+qLPwEOknQ79f1tW7LVL0Y6tb+9qwUd6I8w5DjWJeFIYclOByB",
+	"xKVvU328n45MKCMYj6DEZ9U+tlDFa72lObYiWwScrJQrQplWPjqfROWxRXhDxfukXImQHrMudS2vP5DX",
+	"s9c2T9ihhOVq1hZ9Pi+NJtHM0XPlxHPmPhqOoaQPYs5ug6yebpdT1bXytqtwIZR9redfqN2FFT1g3+Rn",
+	"ScO+nVlhEOsP0Tt34z/JNmvfcdMOobFhR93dpavuEF9lOZWk2ZsMG9BoJag8HAt83Ulh8OX79q7EfaKV",
+	"tPM+WNltFORG/BrYALD/0A3a2wfAer1tcMaO+wq3tpbR0HduVa1r6IvM2YRLlXYnux+f9sNl925TFbBp",
+	"sKC9pO5lTAlYOqZ7cPLHQhiPl7xFn+fovSd3/jJxZHu1Jsi+Nq8xfFQ9kzznxuWr6bPLqdIbQAN5WIyt",
+	"Ei5rXG+b1MD7TWloMInW2/kJVNhvScvE1IVT196it0FbsO4VB/dX2peW9IWo7krjWNBZ5Il2riE/D3HN",
+	"STWJxZlSJcaQ+1MWApqddmif5r5Ag7yA/WqxgmgB2yS970wp2I5xb38HPnbvyzunC2xqn3iV+CFyWaO1",
+	"sGoZHfbnL1hJH66dsVwVJr1240pAqT0bScXLw9amj94kJdMP/5IFigouLUC/6OpKqunM1szSbC+WbPro",
+	"ZfuNjdDqKzoekMogTb3/IPRfgrza6F/6plbd/fP5q9d72d7F+z+f/+Xl68v2KRB3ea6VFR9sBwuTBjtQ",
+	"+779EaeR7Hl6yykztpoNLRSeK20DMhuCJUpC32niJbJzlbxyoGipeQosm1OiMXVnTvtv59BmMqh0bcm+",
+	"S7/p6BPsn6CMal0W2GviLDbk9u5Mhb074ZlHF8+912DZyLiJibPrLRJ4uAsOIeRGBs8iIBph61RRjrCZ",
+	"Mbb4fOWTpY2wtuzZSrjZ5Lq1670/Nm9xAyAmNeKIl87dwX5Jmen7e2xR0km7Rc2HJR9v6WDewAijXtzd",
+	"95YyoAhh30OZamgLTxU+13x4ewNesXaBsUHmZb3Hdy98yD69ui+EbwKekNyUz1Vo8tMjlcqRX3v38V/c",
+	"q/GWU/t12DMMqgF2Hni53AvOGomudctts+Su0D5jpSCm9cZ2KrWW8f2aEWxodbnHV12+pVyy+lk0Ddme",
+	"HQlWUsAbb8HP1BA6K7snmy3EpTUJ69SqXHSDeHfxto6BPEM7A4QvELCE9oXCFnv5D4fCQBt9gDdwfxC6",
+	"GcJ/BSmcEzVlA0XlI5Dcjr1zHRP/fh/FR78+E6Fff2esPSgzKTbwFpzJasvLK3DH3TvXW58Z2KA1z/ip",
+	"qvqmLyjWfTSyaN6R1OCPWXMt8n6pgUUbA2xe8rp0SmR5i6hMkv1SIV4n+0RyNA51iaTqki6wrTqzr/HX",
+	"9U6GurIXu+q2pZzPlDXMnY3Tk6dcIlRh6EmhCrqh0Hg5H/Kp0/qujFRDkTOtAKcSQSfTyBUokxmDx4IT",
+	"aaB833arw5DwXncnnz7eb9PpnPQcybK8suNKz2461pF2FFdiLprZGl4OuzexUutbUTBu0VbAJABLIJHe",
+	"54Ud45XAzHVaG+YJDNSY2slfO+FVuIvRj53Utq8jyxXmoBW5cxMV3IwJY5NVYqgr8KYm86otcXmCW8vR",
+	"oS5LcHW1cKR3em7Szuwo0sFWgI7n23Eq8cHx+RY0XF6WAfOh0nNmhfsADAanmvojP2SvNeMlryZbT8Bz",
+	"lD4HlaLZ6xGBejbyARylgwnBp7yyS+eGDJFoLuhE258ZuCsb2mKrHKa7Uul5CnRf8/p6MVBoYaiXL6cr",
+	"zsnYE42j3kxPG+vKjnhZrjnwcJ8bhw5zfwOSEaKC6pOOvpf35nxoJQbDyIHTrLqtXfNsmYctk1h0Q8f9",
+	"CDehdglbTreHELgXd2HDifD1ug3rC7mYTSa8rRt8wwZdU75PDTEgdnc1KuXNuKMIEwJ3JnNbgFfL6IkA",
+	"NSs15UEonhzv946kBy7UzqdpPG5xDFAzeiPNgPLRthptCIWaszzqKHnPFy+r1733uKkq9/xhk2KSXYvr",
+	"TE9wM/1tFbXFfo7LiWQozyARy2p2LU5ZXso7kaN6xNmocl9xKg2ciIzlnqmEZ2oKD3hWra6giQmmvcSl",
+	"DhT0ifFqBCov3p3oxk14Vqs78ZKb25awvAfca82wIqzE1jCyj5rqCeFx1+OnTvdnuqKKQWnZo5f/ftA7",
+	"krpN0XLNV/UJ0dH+XoE+SM6vdw3KHMIQ9xrm3RKgStbBR9G4oyBuw16LSI8t21gjvc3CtY7Ot4rVrqSg",
+	"81ovqL5AMp8cUD1xrKVvNHXLM8Ohu7byPpQQYD1frebhZr9VtHIla92A2to9dlsSTFvMDq7/sgLyw3P2",
+	"5MmT7zP2/vJ5xiZyWGkqYMlY/p85ZmQ2WHpqRiyLIJ+z1sAy25jZ15PwuhiutNEAwl9sb/H0v8klv24D",
+	"gtpIBFXiTt92WIGvU7cG1D1qXXyCKeeTcldaEfDQvQkIHHNJUODONbh9ctS1fWm9qY6+tuL9dYLqQ4Id",
+	"x7wU/V9bi/rAB4DDde7evbB7uOZfL7/33Uk3Zfc3s0l72cml+GBjK6vudp+tUZ4p/3WGaI1pT8rVPVkV",
+	"n2ydnWWiZd0jpw9GypLFt+7orGph+9DZuAeL8xVeu2bcIa/9KhTdd8eQnfkPmRJzjihRCQKesXqKGGj8",
+	"VkS8NaclApJKBE9ZgUrXe9qEB7EB6+rlL3Nn1u4pa+laTm6wth2sTTCLh95FJ1ux7w14Yeug98L1HJF/",
+	"vUxvVm2VkteLll6G6rymMIJPu+azJocM4p8+gYyXJbue2Vig1J5D1laq1DsnDGiopXzJfZ6xUs9FxYbc",
+	"QFsTaqLdqiNvlAOw3BSoFQIjZvcMuXIKL/Aex6Uweqf0PN2H65lZJHAhMV3SzUtUE7dvwQhv341/j7gv",
+	"DXWeT/m1LGWrXe0TpaTjh9Ud7JhihV6OSFWIFrJZizX0RnVDdckA9HQ9k6Ul4CNdxRyyDh3NEfJqQGQf",
+	"wpQ3VQA57C6pXXZ5JS9ffaXTVq6w2qX5ZfUzaLtfv3g98j7Msf7Cyism/TWLNT1Zwzq2khvtelLdhvYZ",
+	"NesT0eFtKyd5H3ImntxXKmxAyxnOKmkXF25NlDMgeCWqNvYKXnw337/4rk+xFpSaQkKS6ft3Px36uwBa",
+	"Fb4xjD+2drr38SNoeqMWkNL4ehQq7FrYuRCKjDfMq9CQXo4l0KdwxYWYov43EqK45sNb//y8klYwSMjA",
+	"H3xjABw5AzhRawYK8TwNMxoDAJg+QJBOrBJ8OBYm/JyJD3xoywVUlGKKQxwc4wI+XBT1UePBeGU1UKF4",
+	"G2F6Cz1XHr5zJEvfjNTjQAzUQF06Rl3oISj3Ps95qJWt+JBSMYiNu2GgITtgcYH0vRFKVByamlZ6wqQ9",
+	"ZK8KoawcSScazWw4ZtwwOEsA7mPVrBRmoHzZozDyRsE8Dti//MsPupr8y7+QRM3wZ/un0InfEUBuFL8V",
+	"V04A5xl7f/nDwXeHzHEojOR7b5Z79P3lcwyApT4tzEf7z/yQvVEC3jpQjNrrTSFTFFTaaMd95+w4quMr",
+	"hLuplUeifvIYvsP+pQH4QFcYE8IJSXUDGvIZu9Z2DB8ZYa1UN2b/0A19zsDA8IXYTqi7WWWQKFLMpiV0",
+	"AfPNSjNmKy5LR53EtqSCTkW4FY6LTbm7qMzMqkrfcIszcm+GebghCyHcUn2HfWnY0+Njli/1IsvPINfc",
+	"T20uyvIAnwAlbF5pdQO/fvy4rbEpbj5QuxvV9zd1h4g9UvND9h7lcWynqwpGMpr9OgOIfu4208KXbvMc",
+	"OdGrzCF7hZIVv4ObwzSyCvvtU9rfsC4mC+QhU27HnsyfHj+l/G12K1VxyEB1yT8chO5zB1ize8BLrUQO",
+	"rZ6N+zWV8iLtXC/wj1M3pm9tijsE2wBJ+5SsTgmbFcDH4BWndn20RfWOtId4MaArq/FX48k+LBmIwD1P",
+	"xw/VnEbeiQxRvYvQfI+hPq2KpB9d/peXl+zo7uQI+lS583hNaWDSuHXYaqagB53jHyN3s9//6/HxMWRz",
+	"UBs0eL9bbo0dumF8pzI30Pt//eGHH16EZ4k9wbO0uh+wW15Y39P9cJ/TJszGh7Sp3V4+1IXIDxm2c0B1",
+	"PCC01ntlZgmA6DewPEdk3oU8cVaR+83fzg/+kx/8dnzw/eHVwd9/P8lOHn/3MadZvj2/fP6jn+Kz/VPg",
+	"2hAYIgqmTNYAs3PGcidc83THZqoUxiQtiD3WultROGwTz/pPuBeYguAepIdQGQqPfbfvN+Dx8QnuU/4T",
+	"BZbpKtPmJWDhJJI+uPFi02rj2DSVjgQj5/Hxsds1EJAEJktZgxnROPhM/M+eHn9P8zyH7GA/zcfHjprg",
+	"L9hBhhKcFADH9dxMwYEJDU9nRlQ5w86PaPil/wYsiPysfmHhx7mbrAJGDLqO4MathTmdDFV3bm6hHhDv",
+	"POxuCY2XZtbIAvO/YFbfGBY8sizU0IsCwv4jD3mvtHVDwl5i4L6UQ6GMiDro3vnUSXv2E37BHh8e72V7",
+	"s6okxcWcHh3N5/NDDo8d6urmiN5hjn569fzl64uXB+43MTIU9ZkEavJ07/jwBB/TU6H4VO6d7j05PD58",
+	"Amm3dgy62NEY0k9/c3/fiDacB8V4KTnwl/zI2Y6/5QBOcPIUdDJRANfCg0OBjTZw2OJXxd6pezclugJY",
+	"5VS75bjRHh8fN5rc8CnKO6nV0T/ICkaNeJ2+TCOA4tfE7Pb9eQsx4gTY1faqMLej0Ec7UWL3Tv/298Rt",
+	"uvfKUHtm7YjbbdSd+O/sEWzYPmRF3xhwfiyMFROnIC9R6N7pntIK/SW4vZ1HgQqw1TNgUktoERsfyE/y",
+	"TihMYPsnP5ItjmICSUmm8zDeVuBwETODDnvxwcPQwmF8tw9prhA6Iu0ATm+oHS+ilCBkwZ2HdgauHtAT",
+	"B2oCYB8SvM4cxbfCRnBOjdBzqrhbOuSfaR1rz9it4mhactk43aYd+LEdyQpGuf/jfCd4QVLSr2PTkyTu",
+	"d+gJt+Nu9b83z8ko+jcDDpid3R0/TvumJ9bazrY9tQi5AZvkEw5gwSflvR7A/3Qv3OgA/BQ2Iu/PsNP/",
+	"8/znn7bY6UrwYrFCljtdJ5Ubma/zMNhHHfPcfb83sBO0vjVOQQa1rhJDjTA2M2Wi0Hl2/ITlaVt2UAUH",
+	"Kn8nbLU4OHd2c15LZPBl3c4sNVZPp/R3Tag5JWvOF91CrZ3juR2Vn1WuDbm6f0J5zlVwwsihQK8/WYdm",
+	"Gwl3d3IEivMRhRPM0e8x1PfxKMV5bKWmS28jkMHBTbQlV78yzyBTAn1gUal+9OOrg8fftlx5J+0ISdGc",
+	"m3NAfoPSMXIKdIIexEcQE9DsfczWPkkjgand5/k/Iz5fjyfhIvR58IUcjQygNOyOgKWxulq0UfA5eIm9",
+	"A2KMD94LQUff79/+/rFdztNwWEESOr4l5E0PdNE34gJ+3JQ8CMsCsDHql4McqQdDrEYwZDF1XovnnqNG",
+	"fF9nF/ts7jTRu7NsD1gvfFdjiOB8wmq8k30AF3AM3wwU3iSfYR7K+lTGjHYWLjRt03PvIFYIC6FHVqhD",
+	"ds7yUNSSo+fsGKqIjG+V4WbuGPSIyxI8iWNuBgr4tijO3BiQfMcBQdK6FYC0AN9izocWUuWxfBU8I9di",
+	"LFXBOKsECAKoUvQa3kDl4VSvQiEo7f5VMlNw4q54FKtzcmbGeh5RRwj6rl10tJdm7vAWtg/YcicD6AQK",
+	"bGm0AtiJHV/L83plAtSehsiCJ+ma8AmgsavvJ92xGI0++t2DDTpRscYGpmaYBhWCQ/Df5uH3SturkWP3",
+	"eav2+CICzu/sXCOYZLu9FJt3756rcpZC7NM5JWkAHQcFgKsb81G/8JSRdh3yUdKYBEKl248ETWBsK3SG",
+	"LSmw5puiJE0zK2pZqU3oaue0Tgo+ZGys50BvuiyCi14WYjLVFnB2EPRAFKLI2aMQiMMCZElBM8hdgY5a",
+	"WhFyBurAkB+1n6AkPEK4bMebUUEaispyqZL3CFUYhs+7XwY0HDf4QIWFXQv0M+SNRi95x6ucEMA4BVyo",
+	"rL4zkJyB0/XVSnE/MwAKenr8PcsRNbXUEDTijaZbUDwLmxkPAn5Vu7bhu7yNQyf0UrvEoAP/WReLe7u/",
+	"53EkjyP8sR4Ct9VMfPwCOAhVnUHsaL5jdnLBFxi7uRZQCweV5FsxF4Jx/riWQyA97Ig7POdl6TSyyUQU",
+	"kltRLlKcdQzZx3ZDFD4niC3QziCcRnkUaHaF3rhmSsEkabHz2kA9evHTweN9DDpDA0mnGmnFhmMxJMPc",
+	"cnOLMaoUjE03ejuEmEQIxcPVyzCYBm8aqHqLSiZHzbpxUL2Mz65zb5rwW1HDN0tAwEFFw7JUQxACSZfX",
+	"YaWNGSiSyz7tNXAVZ+xB2n1B825hGRl4O4eaIC0azCEyhqyBXD5QiOxihHXjeFxb+Lk3Pn0YEn7sk96A",
+	"w9UeS10YGfA4quvBEsenx98PVA5IJ/6LdjaFc901i8JRPhN7otFbzUd/VGfpNfIwNUtXiXqZ75RxPXfk",
+	"SYkmXkQ6BZHviG1RQuOO2NafI4/yqwC4p1MAGHGbm1O2Z56hhwao/2z52qLdiLeaFBzsBBAavOXItuAy",
+	"Q/qLtJ03kyGDc7K//7VH3OVWXx7t4o7vUaNV3R9ifu8vErBwE1B5IKwd3RQl5ju6J5fjRHc1nuooB4zq",
+	"8qFIA7JAnxwfZ6ze+Gu/gbFltFber0HdONkbVS4gIHcnBirdsiE8xGCBgswHAOGvG6+nTJRGtElDbLAQ",
+	"m/bAc84+sPwWSwsTjR99PnSX2HmruYO2BW0J9OnRlTjtvM7tV1KJ+c4vZNJM8YGvo+9luOY24mlS2pBJ",
+	"iWz3txOmGLJZSAlPCG9H1xTazO3oop6zqai8R6tuVcTmNE1TttbL2dOvN6PdD9K2pzm4PffBsIUyroFy",
+	"YpKanOZM2lMv+nzj05w8pRw8lW7P0+YvC0b+OIHddGIfAbT9MSsgY6VUt85s1nbM5nxhUJyePAblGAWv",
+	"z0F2Fr/74XysS5GKadK9IdQCPZwbmVfuVbHns1Pl0f8KzljI4ltpaLNLzWjRwHSIIyCQ/mhWloDu2KIi",
+	"s0e516Xz/WygltXtUAQdNPY2XT1jPZRqosCd855aO8U/lAHyoDljyKfkxvbGmzoTicuMZCkOiIaPfif0",
+	"j1VO31+CxIQ7FVCSOAaqSjGyblYYQHy6T/7gpBvZOpdw0iZwh8ebNiNsP2Cc7cM4hd32BFRzxdxF7x9l",
+	"2845jItPXcOYc9x58G8A5RyyuyExHx7P3HSbOc+ElKkrFnL8kQ1DsQHIFUyZxmqC7pQ4mM8OiYBG6CAA",
+	"3I8dE8BP0vgCFBgPjl8jrGm/JILadfZxzqPfY/f0j5trChR294qCL1BtaAppnjWkkSxqedZOHt5KdXPK",
+	"MOO6EpPQJMt/l1F40j2BNQM+KZsyug9ZPhGWF9zy3On0IMxMLXMc0sZvxYL6Gbi/0goZPVc0OXSrLTwy",
+	"O7o/MAXaMSqkBqBVLB6aOiXj0Ensp24WuJ+Re5FZQC2UmohilQZ/pjPW2kQooin9HHo97kKA0tuxvviB",
+	"xWdottmVo4jb9YDC82UhE2zM5HqF5Jp+enlrOk3sMrx8T15Zw2ZqJJU0Y1GwSgyFnFpDgaHUv5MlliL0",
+	"AuuIGfFiIlGFw7Av0XcleOGUQdRrv98/ZG9JS6baNnruEdSbXYsSg0zoGSy5U8ndFYEUglCdFhRcKpJB",
+	"kOhvTEgOAUH/rNVphDtyEdJGGtT2dHmvXqAWumNSwFGi7zrltXS664Rtq4gERuGpooNReOUbcmqQ+SVZ",
+	"V8CMHrfLw859vMcUCN/lqP3WhhZxD6ETbX8222cbbSfrspaaoii+oC4kB1OULyHBhCwdBWmVCHCsp2Kg",
+	"fGFN5n1ST1g+0tW1LAroW4mpPGhXGq87jiohykWzG0AX8n+AajgdqFLwO4AbH4tJcA23GpqUQcWNViza",
+	"nGBCp40Y7KxSJsZ3wCEDRXYYxBqoBPI5hKp+fHVwcryf1NgCxyEm5hknJkyRl+W6JE/b8f4hu8AEfZb7",
+	"jlU5m/NbYQaK2hNRE06DP3my3y2Z08t2/5K51ozrgSVzvzv+kJIZTZFPuPKrJHPqR0Oa2cJz1uARrY6z",
+	"v0iv3I4dA6vHib8xLT3SwHjSVYGlI75kJfNFgRVXhZ4kwWUevIwD1XSgd/vNz8gjTj++LvXwFrvwLIIr",
+	"O/N9UT9MZbWICAW0YexGOMV4oMDbiXnf5N1+HdsUjMGrPrNZSztruvWUr5heUD0agSeQJpk4T0/Z4+On",
+	"hwNFLQO9W9K7dt1rY4M5Kq+svZdZrX34e6DOmyFkz+Xq/q5aVNovo5MbojsQ9pHiEgRLOlADhY2GHetp",
+	"ntO3x/uoyGG2tnvExE4+mBgQQWTqe4uZT4+Pn0aHHrR0kAbyRQeKUvfJ/BGI02NuyV8JHV48+8PaakiI",
+	"wijhRHBFtQH1qkqj6zzByqEooNwWna4DVcuKcOsB7Q9qsJ4eP93HTAnaZu/JRVpKWsIAzqCnEh+vfPT0",
+	"2JEahMIICEGJITZG47D4A0cBntacWusjQ+5xt7sdXky3Rbv3YrpREi/mbmMmMfbQwuBpMgWSbYgD11tR",
+	"U7cARFFw3AHYf6u6ntx+YmsPEnRBphS41H1kPbXLjtQ7urL2YiKqG4GV/J7zY+gg7Q4DZT0hYzfl/Qi9",
+	"xKdTwSsOMCNTfuO1yD9hernvdjibhOsW6Jl0Is5uoPR5NDpk4H4lHxZmW0jHET2eIQzQdivcEqJz1Gxc",
+	"29G7VOM5AtV8GRUYP8P5xXUDYtDKcgw6cSKOhzCJ5vXWucH4oJlcLxh1ad6p37ilOKPj7gDmym50rQAV",
+	"hYNEcBhEgDlkL/lwjKlr2CMz9mKTCGfgHVDusi6maWdN8MJ4n8hQUFXvQOEdhQEpFQHiHrdSFV70nHqg",
+	"GUxeVhDYh0tOAk8xtC5oVj6KAxPFhD9A63HD5RGBK/d3P086mRCUFKcpHbKfuNPgEqQboguprIaYqgdB",
+	"Cb0XvTc1818NFGovGYFSVYS3fl1ydZuAS0S0OA8GuDBBpHvdKfcNDB919akbqFWN6rLUVt2HTtGV/g2L",
+	"ZLDHg1P5nOBvdEV1giw9X1+T7WTeQNEX35jEsYw6ae0tGctb2qFB9JWWBda00tWEl/I3mC/mp3BKB0P9",
+	"C93T1F0vr/VozYJvAL6r+DwHtRGhU3CJEdXmepG0NHUbfc3BSciKSk8xjdRLHmyacsqMEMGD6AcBuz1V",
+	"Wzko9iis4mjUp3MBSkDc8aCpAWwOpt1kTZQS6IEWLxzidwGPzoDG8uA4yTM3iiLjw13TQlo0BipdlpBB",
+	"Rwfoz/PRj6/As+lxbxSINBOy7AnYBl391S3l3/pf54YraeG4YKsDJUFufXKah+5aAynlsf8dN7d5wLLx",
+	"EYh6u1+Y37fkSA37MuWLUvNioBCLDd2BpeB3UKhV6TnjE43Ol/gmX+MW8p7cdTbhFocuu8ALL54fPH68",
+	"f8p+E5WGUBz2YHHTGCjfdQUVO3HDwXOkZujLgmgdo3ZasQHxD4RqZbUHOYPDx5RqLD4DnZF0ZpzKU2do",
+	"XTasJwSRCv7vxO8DZbPEsazWrfm7EIT5AWXJbjR0ePk5jPPQvphk6HcAPtVZbhaz/IUTbSSGqG1u0CNT",
+	"kKrdaiSvAEbNHx4QnC7hQph7Dq2sL36u18jWexoarJ9xX7krTiUFjsUgz2GIlwhbyc2QfDS5Eb865vRh",
+	"KKZkWIJ4yMNrB8qAql0JwAakKkqbhLZIJzAzQUCA2OeP5dDfOLgCnh1n7BnlFgqJjZKpymHfR9IhO9Kp",
+	"a5GTWQ0f+NEyloOq79/6+Pg4/DrUvkplrODFGctxG0gmcIQEQMA2QisLsdJr4UTXwkf+DxniPRRyCMGf",
+	"BAzuUVgYumJwPlkcjDw0MBoCaD19/NjJFji9sS6L4CEfqJPMsXc/dfBhoVkPgwBzlGqGhVw1QE0UoRwY",
+	"Jm5VyrHrES3LSkiHPvU6gpOyUF/Ly4xSzgCYz9N2MNoyoiekuQjxmHI3yAdnoHxl1A0wVdQP2bm1lbwO",
+	"aun1IhYml9IpXIDaBnPNiPFeL8DfMVBOzjxxL3fyJgNr75j++fjZfthVv/Y6eCK1XgTReeYhgKUNGwPq",
+	"q9euwGQEOZK7H11p7Dt1yhxzzEn6w1fm/1YAyEdSEUIJhQ6ZQB3GpgcT+ANF4L8AisDmGAL3EtRbbURG",
+	"UVE3IzOk5MobPkH5BPEQi9FmqhBVw9tf6uFtFu7QDZ+igTRQeI8hRggO2SShNJceozMo07qSN6BLeRA/",
+	"zIqdlnzRS30+I/SXOhJgdE9dczscB0+4z3EZajUq5dDmh85eg9+AtUJJO15u+OYTzn5yIiNttOGMu7pZ",
+	"ttRCA0wsO6a36bK4on+G9/zVnUFipvFafyansw650koOeYkYrQNViKkds5Nv49535gTFzJ9oTPRbbt3Y",
+	"QNsuWBusxdg485oaGitwE2o5fzap96PP8vevL96/ffvm3eXLFzmQ3p8cX3f7il298zSHwHuF4CifMnwm",
+	"piDQYtsjnqhjJ3x4h8lIn0fPrg2+maYdFKzPp2vjtKMeB6hzsaR0V/r2kWciu/Hh/aRv3MUtF5R6Th6H",
+	"cH0QjsX99wrYLeXeyypYrhGDNbLTzOOq1FU9yHgaOxPc8DtRYAIHnWgin9BYr7wh/7Qe4MR5EjTwCPFx",
+	"WwNLtG87vlHvaJjPVZ4Thu+6Tj/qOZtAbVNA37kv2Lbuy3LJbwXVXsaKkF1eF6ig2GVKgbSBy+dJJToK",
+	"VSJ2LC/xPuMcfMgh6I6pOO7RRpv14F/N0MWdZCnGANqmCYqJJ3ISwPTJMK9V0lOS4kBBLDJWyIM7eSmf",
+	"iKDYc/FhKoZWFFfLW4FFdEvZS60F5wO1RcX5Um1Md/S/NdpsHySr6B0Q5I4DzV9eFtGF5VUaH9N32IWi",
+	"ZyZRv7uOJueqSDC5n/DJDHEUE88T976l4GzKUM8Ilag1ubXkMiD/B8Q46h6h2dTn8oIvRCtxFhlvAqVB",
+	"cSxdTcBOmIWaOVlhmMSPQSBhsiwRYhJLVt2AMda9EPa0Vt1jwC7CsJFnTqVUwjujQGbPyvLTAtRk+i9Z",
+	"hc1W7u4p8ODAy6BV2t7pHvQx8K1u3AvTbj54qkSkJ8fZ3oR/kJPZZO/0mfuHVPiPk+VeQvfqWHgAfwFs",
+	"z/pAN1LyQzkLcLTP5itYefsD/GAUo93VUmUB/nF32ZrZHK0k/TK+c+cpF7ukqrCO9ZQVt/EhiqyAuhwf",
+	"iyLCKfSOioqExJKzfXCPFGEgkUubDBE/2WU0JGDbmFyJOL66EsVpqAnBBC70KMiy+MY0lCxVGPQjn+yj",
+	"IgOPoWgJUc88VguDGKNJSYr+AXgRJai31j6cMT5QPpQea9JW+i6WS62i+4Kd0zThKJ0Ol0Sanfi3ciKy",
+	"gYpADjHmHnoUUp75IfvFZxC0TJDoxWm8pMPqmnuHzMXhrKoAZy4Rms0YMW1RQzxTgZljDBA0PmxPOQC5",
+	"i77KxHMG0aiB8j7MjOUUpF5MRZ4WGoA8F1OwCxBmquFizClnwnsVs+a2BW+gB1kYKCeqQ5vF71qdSjBU",
+	"YAY70njD+6kN3QObwHF5HWpw2ERC+IqgfdeLeAK0M2fBz+xbgWHe5cnDzdeZaGHOTk6NBS+Awf2+5zvX",
+	"dA1Cjx6F52iMXev77o7WcjA2Yua91P4IpNpZFU8mKlXlk+8worVSTUxiGZkpnyvAokmiZcFa0CPs9DWr",
+	"VEN7IK/VQAVHZC0rLFvOY0LG0Eg9oqyZBSn+WMINORyAWYOJXd7wvoEGQM4S8HCaJkWiTbqSoTtuzr21",
+	"oDAeC9tDJvJQq2E5g7R9WLVxSt/cnGK/uXNMPZsv5aNgBiy+/zijHGXLxJ0shMI0vWNob9S23gSdE8GU",
+	"Z8qHWn1k1Yw5SE871zCfUJSkhCh8yTAdS3KtIabDyMgN4AfAKJvOFmcAuZWcqwVVPWMvEuC9vEywFBLm",
+	"SzDUWDRvhHCDBWT31ajY+T7uRwPRupGIRp9isNonF/kkPb85/nPoKXdKOUvgoPUJFYnPB1uVcViU224z",
+	"q8QEsr+wsgDqAK6NP7XllzVnjA7XcNJIaMQq5xxJ8RY6Jx40UiSliUUSyWV0P0IzeCw4tG/EAL3vPUa8",
+	"Gl74Zz68HUnQy5AsBBSpQ4XPKAkdltxS6jwsxbeDNHRxIF/rzClRsc0D7BaQGZS+aCVg5+CsjUZsSkoN",
+	"XVCIDfbKs5ccMWvyLiu5AWi9uWHxSlF37a/LBGmse70hkvCyh7JEuoC8N4HvfiBz1xyF+XcZuw1MVMy4",
+	"Ip4A7h3wQANY/tN9ys5GiHlqwgS3YOzjBenmhGxlaSNu20ChmMSGnlRYMTlFpZebhRqOK630zKCXGt/h",
+	"oVap6yuHUgq4bJ6Z1PJnqTjKJ0FFseVMLS4Lp2Sv6bERdrD1iuKuyt/Evd3TB7xUF0QSXf7f2WTncPhF",
+	"AT7Pr+MywQ24P2/RJbzuq3YUuSWsZ82wbw/FlJFNdfgeHwR9oBM7M3qBCE3eOzPOmijKq4r3OwNWS04C",
+	"wo9e5yWANJMlBwHr6x8AtrUb14B7dfQKfNwxIXfxQTTgvgTbf9Usoax7Vn0tFr9Fqtk2srfsxT/6PRR5",
+	"pGbjFsBZwcOyGk7kXR8XLVZukxvyG4OZwGjScIuNcX2rfEix3T9kofRCGkL2CEDuAyWW+wRTVRq2E7bj",
+	"mjOVIrcE4Bf3JYHva7nWQhUP5vT7LPAZ/X1+DwpuhS2c7tMVZrm53UpjybwevdSq+QyyKoqJVFR7boQw",
+	"DKoizpljjfJGsTw87qv5nh4/Hajk46W4wOPO5PJLWMSaODHARsNyQ0glDNYVNE4nWYsdr6Kd9+8dW3D6",
+	"V8sEatkmVLYCEwNLB02WSrib2zUn/4bafChKfa11KbjqFaX+stREbm57qIluzx5ETSSC8tcK/71OJWxV",
+	"61JkqJCL7uM7yaPNvGdU4mr9z9PbBs2SctqGHFHH6NYNVAK4gZ3YFeSJ8HD7ggb5lK25canKiHln7YEl",
+	"Qm1MdEZubrfTGXEYRxG7Uhq5uf08oSRYVJcSCY1oKLfv8yqRK2YJSiQ3t1+4EonH67RIJKMNLnIqGI9+",
+	"BzLuAf04LbnKAgJjFqpis0TXM1macAlK2RLE442OOGlvnx98l7HzF63+AZxMuCVfGOTi5tu+CmwRDqED",
+	"aRGyNjeHWWzfuIe76Q+DrrjNMWxmCrl1PgSo4kaic6B+gRgUDxBgXmlKwm9zPSu9qZTAcF2LUs9Jo29J",
+	"BoZb+WwFpOCO5dZnsYbWEfND2kDvhIKieJzJtcj82TpVeqb8P+6P8x8FJm2Ofh+WUii7Ejr/Bw2NuQF2",
+	"l8cecxD9M8S6sJZvqcNcSDqq6p2zfHD+kZMFIBG+Q8j9gcrD7FL1LeklnIZQ+XAoIKvf5+wGxGBnc2AE",
+	"kwAMO9r1nvvR9nYKbwYQoF0URwihD5arisNRKy84fybTXELM09sRX+1RnOyP5DnMLQ1SLFEyJLlNVua4",
+	"XFiw8gHPpeRyQjUgGdObRi/Ok9G+6hhGXMh6EzXZ4oeKZyRDUhVUnfOlp74z2d8Z0oAwhExwGTy+0QmI",
+	"cifWT449XgFXC4DaAiQIXt2IKpiqJ0+oUZCBzMkr+BoreLAOAXItB2qK+whx2yM3eO6zim7F1OKYTnN0",
+	"fxyy/DkSyMElZFRKQzBEheSAGBaQOOHHoXojbsIZhlD0zFJ6lF+lYXlKcXpohT0wthJ8klPQGTNe0sEI",
+	"EnOCKcBcpRoPZOzS6gYKlodW1VFtDZCJlTsZSRhZJb8WiF/UxKXGdBiA/QpIRm4h7tJUunS6UcWHFqLk",
+	"r/x0p9yOT1l+lGcsHwzcfw9zAo44PMzT5g6H7HKua9QZMlyCTevmCTN+D7Co3Cc9W4JJcwZwHl9xJQuT",
+	"Zw2qx6xoDu0opCU8UQDDyOlvyBIiU9q39v/GDNSw1MNb9ogzg5DSGXv8lI31rDKhVd1+oACAVHWKzohB",
+	"1+jCg3WAa/78BeYan6Owr+GcsJPjY5ohFKSZUwSnozK2cKqQ1Hc14WqR18j3PMAv2QjuFqJ4NynoCYEN",
+	"JCi4A7UCBrfb/RJ53jq/KpDyVOhpiXgyBHwJKU1+Xl2+TPhfU5Nt8WsaW0l1s/cR2XyXZv0vR/9SZ+oj",
+	"XU243Tvdu5aKGo823tdDjT7ZgRxZ5V2JhP3lB+oAzxsID41xvL3byJ71GsvR7zU+sNIjA6SePE6aTA6d",
+	"byOXia0dqRsdYiSH3lfgWlDlIl5vcEckL06cEgMV+0dSW3mCNj5bLjPtfx1xibXr+OU12ECd0RHCdnpH",
+	"Z50lZixzKu2HrEyErvROaFklAvSQvdbsutJzA6m+eg7tqaCGxI7F5DRF4wbGW+i5KjUvMio8Hiij5Gjk",
+	"m4dCDpgqrvUHr+sC6tIKImBdNNBlT6041+N7YW/Le+oZcsJanvPhWBw8R7m/jr/UH/6Y7Xn944U0Ht5+",
+	"7TtafpK86YLI7+CtLuVw0fdtzZ99zPb+4yDVjg7eTENB36oXdvxqxwz1BVEj8dSHVOF7mJlhCqsszASR",
+	"e6uYsgwdsgHqQFeAxaZEu4X5Io7WJ/ibON89FjoM06WdwJe9w74eYf7CYmDpK4vA+umvN3HjNj6UhZsc",
+	"XJuB27cZ5tb2bQexT0uu1sWFKnEnIzzqtNmpK4Z7nMnrXsgQugYLDaCdEEJqFFl4Fzumwpj4HogV7fsu",
+	"du499erMT9U/3rqlfnGah29pljrjSq62Vzfyl5f8Jk/bA/shvjHsTlSw+8Csvo22njeb6fx8XL1xCK1R",
+	"KNrWDfPAR6+1Ej9jIGCXLAFm16FEuNU1lAi3d+sEKzwDr3zSRj0XWERD7ydI1lejA7fgA1hxjhkNnzT0",
+	"AziNqV54K+rc3gk3a8s/8Vh3td5kJwigfxmQQhzXoeQDEw8AeJOn+5Mzks0UuwtAgxHUTokPdqD8D2KD",
+	"r+QWSfItp5zrT/tnCbI4vRUb2eC7ocSQYaedAA1Ew+QZ09VAEewt1qIA0RC9RHxunADecWhf5Nasoa0x",
+	"BY/9zJNoZPh5eqTZQGEBI5WdVYQXpnxzf7j8Ef/86cnjWKKGBInVJUbDBnyPPXKhOlxX0zFXoriiLbqq",
+	"xMjkA4WZPKlLKewhFu1PeHUrCEoWtRtAisSGrMUZmlA32gOiwWZDcgIfUpVjDQezVl6P66HxwsKSVCDF",
+	"p2asLR1nzQO1qcRxx7IlY0yZ4v3HX92kLvjdg2cNrePDtfBrTCHSFeoSXyivvPCO4M155Ap97MgT6Ur4",
+	"Jl/5Gui23qQt7cqBCNGQ5nYGXiHSEaRh+WBvMDs+fjKE2yEL+Ic4xc+8soYfDvbypt4QAwerFYcVGQfO",
+	"BnLE8dyv+YtVJfwML2i/OyvK6PtdqhaBV3296kXTjkiuT/joYUN9OcQqajqGx+9FR1oINWUsN6JEEW7F",
+	"B+vze3w08PGzbxES2P3wmP2f//W/Wc7VcKyrq1GlJznD+zVQ/lOrIUYCd2g57hKFJPRbTPUfSCkWHyyz",
+	"+kY4KR5Q0qGjD6a3j/SsOmVPHz8eqNxLZMASuxIfhkIUPicICzM+dEQa4REEXfAgj8Q08tjCzmsYsb5r",
+	"oNZKXmcckmYTmZnSJBgsCPVVbCUCU5PIHCjUvJIyMIwOVtKKpD0QgFIHpYZmCGcJETGne4giIzhVkEZD",
+	"rcxsIgoGFf9R5RuoiInN1QLzVTBRmMJ7q3QQt44nn6ZxILtPOOmOErjo7Z8n97gPCz4vijW5xzUGWtc7",
+	"ltKSP4GH3mfYrffCV6xu68VkX1zY7rwoGPf3dWPB0Uf1OpKTqa62QMtdK2XeTzFf5JgVFR95ph5QLZks",
+	"DAFtNvtpJTVw0C0Nlb3TCKabsZyXleDF4mpaCQPo8MDyqYIBkjPySvwDJFce2vdCqy3ExhlRMyWYm88O",
+	"wEa83sAEMYAAZ/gU6CAlh2coRxZ6u5IgU0wqgGPxQiHOwDeDxPYqoNtwiyEybwHwAn8XHIde0OE8ojTy",
+	"cmaNOGL3JY38eLXIWQ8o3hW6MNJcQxveIRN/hTT+eZg4Dr4ZxD3QWwRO72Bzu20nBdP2d5e0pJBVuRte",
+	"9LtX2takDDxHvJ4DrooDIxzVU00HOayW/U5n7sZKY7JQfRuw4wlEJOuvxtUcKE+BQUx4OdKV05dkEYxD",
+	"v5razWnzQ7eHAj75msVwQFSVVkbeLqMzN2qJc26YcVoi4s+1Bd+IH63MDtqmCtPNx7v5PLgjzSr0PXRT",
+	"65pXkwxWTjBE6KWy3z7da0ET/txGN8VrdqH6fHyY5JNtNZndhco9k15ZFrM9v+ktjJs8ZaDISgc0Nbd1",
+	"WCXnzddPZTmtdiY0Rf0kloN1NQ9mnX2WCps+V/UlWNRf301184ZJQyo4llHs0vpIJf5RNVPb2yEbX/VW",
+	"o+W8APB7rYKkwTyXDxyaSqIXMgazsNNeiNr5erTMAwu7VX9j2LSSbn8jrDLyDzbRhRioR+cvDr7fP4W+",
+	"v9S/0ic9BpdNAsicWkGyKEUOxs6cSyvVzdVIV1dSTWcWYSX1HKEyyQ1UGgHDqIHbHeyw49b760zMxBnL",
+	"sccuidpQ0gSIbNDyti2O3lwbMTylr+irK/oK2EsdGakDEukXSN9uYFF7nCU/oK4QZQ6Sj2J3Bq4A0zJD",
+	"SFavLkjDKj3DcioxzyC39IyZMdQVYs9uLktmtaaS+MbcI8d2m906a+xeXNNPpAEhAHtvLC8F4fD5pcVQ",
+	"wkYS4vzFwcl+xvhA1WRAhwA4ZG9gMGqPZKgdNmHa+vxacJu6Zbt/JEUbZzg5IJCr0awswdJectNhyxiK",
+	"CdO9SUPLPlDcwCOgEr1YF9fAtIr5vbG+TmFnHDL88fwzZ5uEalE4acdq50LZs1VuyjhwRD94hEXc4GuV",
+	"2PiAqsaygYJ9YO7u+LJwBLAnwFUISEBBs5u47zDHze0h+5l65kGUHTHyCupT6LehCcZOzADqZBw3AFWD",
+	"nsUDCU/CP9GBAORx0iqdq5l6MNH8bqYeWjDHgsdWryF2Sd0MraEmpF8VYjLVkGr6jgh0ncxu+8m9O017",
+	"rfuQ5d5rmfsar1Cd+WXXLgiVeEG9aG3InU1rPFdpJyEPsDMu/baeCZs0tpShp+dhz9QyHxh+F0b9qgsw",
+	"06X0aGXjF/1g/UZCjme9W8RDZn/1or2j30l+dlevt4YK62ZexnL/xraHQEuhcTqTHv1p7j0Q1XTXkuP3",
+	"DwPHEfzwn41O1t9nt2v/Tq6tjcnKfSY+JfKz6fy6bK4Lfuc7s5CWCFseKZOFzGrQb94+P/iekhDreYpO",
+	"TwwpBIBd4jPcWsMYFCRauh39U7CdjujTCcFibm8z6La5PSn7M+WdfaHOh79oahOqk/t3P9lmqCwceGXh",
+	"k6KdszWAwEC6NzPoz+lNB8aLohLGgHb+dP/MQ+mUIhB/za6GHNrYbzOxGYkeKWSw3N4pNGb6pEoCI+xb",
+	"3LPdNsisD/J8rOVQ/FdGzHk+1ogtuUrB3R4eJwDz3hvs+YV/41ettNIq1uurfgMfSl3147XWUu0G/7wX",
+	"UggWIuQTLlVe41J4Y7yvDvA3vL8OWVrSxw5cabIQV+43ObT1MWlzuojWH3ySmAgP6IuretylTLA5y9AG",
+	"KWCWISJG2q0NW7ssY3AkAJxTbscRzIxgQLcF4AxexnUYnJ/E1HFKD9Lx+POkzfVrgfxlAHeumavTdmm+",
+	"Xwt857YNGtbIqnrXDu/c2aHV0qcBxBtVq8fBTp8maQWaETgRgsR564Qcbpn3iZuZ45IxupSgvEmPB+w0",
+	"xsf7ZwPFQ50ThKcauPHusSf7iCgUAlK1lhKO3yKAEOBkAIcJw+mqhv6DMQJRiTNW8Tk6uoUqMCHPLpen",
+	"hQKk1iDCYT26gVVStLxZTBMM7vm4CYp8arBF3h4Elz6o2QO1yxAL5VuT3JjMjIW+Q70DcPBepVnSxN8D",
+	"1HF3S4MM6+gNcgZvGKiYXuCfgqBH7k6CZoU7xSkcwh5hqiPL/Rr3DxGRS1ZiKSzHAGfdF9BiyHKgGupn",
+	"OtfO2BgaN4fsPOT0twBCQYIb4SG24XK43ezEhPFiccgVNQD0wHcB9iWf6EKU9fKGIMLPBiqfUCQmX6p+",
+	"MO69WskhL9m/Xbx5nbFCTO2YnXxb8/GyW7EwpJ5VdwLSWUlCP3bLr8fbTimrrC6fz1g7Wm6LMlMPr3l4",
+	"qfZIWhpCWoqj1XEqFWlnSRgtxsp8Q9l1wTIMgOOzQP1SlIWJQbRu0kUsLUjFk1jSCJguU15F/w/25ZNG",
+	"K+pZ6XtzoF5DCGxG+BYkB9hNd6z1bUYmGze3gHZTGQvAaI4jTmd2KbrsGySARgXheeiFOFAwHIX2AJJW",
+	"DscB3S5ZFzUoVsyKsjRntDOdd87HhynjsONGUSgcKkMd6wc+XWhk+5QinaUNqKVhz46fsDxlIz79OS+E",
+	"5bLMiXMi+4UiV61vo8IT+lYn+aeOxGThboe7ciaU/LZpmY5M7FsPLrUbp4F7+edRMf+IMf5TxhhhBc30",
+	"m3uKKbYrshCxX929uJH4o+eQpZzUvnpmfgqsPFEzIspKlqZ6hNybmIiEyc8D9ejFTyg+E2gNr2IC/0jh",
+	"BKhwPxTJ/pCIuv5CrS3e9D9gV77Y0licXofJBie6y2JYTD75eithcf4dzfzwPnymQFofk+98KT0vY9cz",
+	"C3lG3N2/EWWkOU3ktHZ5yQzLQT2R6oZCT9QvELPOnKwFt1O8xgMV7/EWTQWTxmWVnkObssqxaRW0aBny",
+	"qhxnMRqUY1AgscXzrCzZDMBenWbjQT0CF1NDXiluE+2nbiw5HQWWBEWmTtG0WE4ajYmBCq8DXXUISs95",
+	"PZZCvM/p55PZcEz+eNpUvw9JhhrpXkb+5ptrT/gHOZlN8rNgWg4UFJklJi8EDD16obN/nQ77bH85fc4Q",
+	"gGaNFjZR0mPu1uYqegO1cM7NQPnyXUIPAR3RH6uv390wCW6NXp8cW5MK2hV71q3XtyuQwGmLHSmQ+PI/",
+	"1Mg/1MgdqZGUjrmkRvYQcpsrkUd8OhWq+NwuURA54oONidrhygtWcmMhbXaRsWsxllDgS2DwpVQi86nu",
+	"PNSwetwMx6dxPzM25BUk3iodUrsBGb3uuyS8PV6WooLskAzRgwMfBj/gRBdBPIDHyMtgwyqtJyTOz1BU",
+	"kTOhmTev54o5zdkpwSgcl1m8Zbyc84Vh0mRU2Zz0kirlrSDdGhwSp0tXHS1t8HTGqBFM++2bi0v2f/7f",
+	"/w/JIG9IG9/ER5rlVwY2PlCJ7r4qAbxNzfBdnRpWRVYXxihGs1r7k6RS+5P8YsuyA67CpfZ2xM6kx3lR",
+	"yMhRHk5wdFoggIoAhe+8FzAEKuO11AZqHIC3EhvhcqI5NhHCXS1/xgMVCjAJNARPY0vchQ5xtcRgKmry",
+	"ALWbsTqGYKIx9gqV+IJXpRRVctEehd5scaOFmk32Tv/m3vb3bLkv50NgOwDHJFtfqMLzy1+JfncrOMCR",
+	"8IByoxXzEBgqxAYoIoTc0LN/EqXIdn2kTNeMCM9vlgM6ROQq1EAx0JAPQVV3ryN/BnhQCduaejGBGYB5",
+	"ABOtbgCU3IjyzplipPkTNuK1VNR4J9R2yMqAXPB1JLDRdGeQH1dLEbzWuME9s8dKwEx2zh3fAGF9Kazx",
+	"lVcs3Kw6ud+X6Tx5SyEnnLCMZXF4d3fNIYxQxYHS88+tXP4M0KJQMuhvXB4NZeKfY8IUTXxNs6CB+pot",
+	"iuPUjHeToEBQ+Lgs6bryKkK4gcBJGZbTCSG2fkpxasfOTc1H69kK+4cGPnG9aGq+vmqkyzHxKEKkBVCY",
+	"/SzEOUEVTDRaj4UGGVqOCX237yS7YUbPqiG0qHf6ebqRkAA10iVWr56B1C8FN4JNZ9ZgxNZn5kpsoDr0",
+	"GK/Q41yBou1bGScCGQKkcMtAsR8iM0bAHCjjg9+coe47l5T6qJxQpB+zMeA7S+sO01fc8pnVV9VMudWO",
+	"mNX6kOVSWVFVs6nNmaNaw3hpx3p2M6bgIFTqZbjWCa9uPZ93X8UfX4XIXt5UjzvV4Ee5V4HzM5Zfz8wi",
+	"Z3Pf1NKPvA9MWhVXSs/TakNHDCDbgDApOQxWjsQ4b93k4M6R8OLV8o/I1kdi8WGfX52HdhoygUDPPJk7",
+	"eSIKaWmlS7PFwqxriR6g2AQgzgpIvUPRH6hkmCDL+ki3sw5zBTGCETLQX5b2BGdVvNbznWXBwdvf4asf",
+	"Pg1OWbe2jjhFcl5Qzw0EJWOfBbq8qDWhGeA0rR2nvEKVn2e0gVnreeaktFa7V4Z/93x9JfTQJYmSRXBz",
+	"5EOuhqIsgaZD5lKhwe0JnNaxzizkgGEqE5lV2McTdxxVxme+izT7BVINaCsGioLv5OSNwXmvL2bBM42A",
+	"jmcR6gh+w8uAEtK8c+2qohsHdKqX7vG9z6G5vUvwsL8enQ1nzTyv/AKDXOsfhjNfjYrzDgM26F6aj3WJ",
+	"/r8sZgomeXyoXq29IF5TW3zTdlGcbtR2U5YSHptpjuG1lBUWlKvo86unMzKfzQjJOUvpjNCipsVClb5f",
+	"YGz+h6IcJDkO7eShKEL0Be+ifw7genzZP8CwRvMyfb4mlrPakDf4aNs1D4C2vrDOjrlK8ws9skkjqtah",
+	"WHyKxZpEkFbzIbfKBhfakdEKA3wWRKFO/pfCCH017C9gCIFvC3Jxt2GEXoQ79WTLDlWVuNO3BIlMvd3Q",
+	"TwMRdwT9DCRNehAikGIy53FH0dMlzumrLnmCNawveMLtf6hyJ+s3NjRTGw6F6Uy74sVEQi+6FRGp9FTX",
+	"K7lnKDScnnbx4/nB42ffBozwQBLsnOWORGMWh/sbBhqoa1FqdWM8SkWoFwr5/IANldNexoRmdH0qrSBW",
+	"j0F5RW9lyUt5WR6yHPoE+xTngarnOAO89kzdKj1X6QRI+YslTKsZL2a5A5nsiOvCuzeJv98jzjSm8OPq",
+	"VpTgwP5n0J9Sgf/iaynGsXRuG12kGss9+h3+v84g+oGaLzOtUjYam/LEe4OKALx0FSAKcu1IeOvamL1D",
+	"Lr9zWAg3yrY7u7FW7wapgYXMKjiSWbX2RF7FwiMMhvuKS8RX+EC5Tv483BtXHQcOczmr1JfYztbivPpW",
+	"nCG33uI8ZpVabQ29RGMgJDtQdh86AGPXLZ/Y1gXYN4cn6Uvy+qG5c0KNE5xxVcBrBwo7dkUYPO9jsHIi",
+	"Os63TcVWRTjeHXD5WaU+i1YNa+qq63en8oB1/S8BwmpLYiUW4EGMVzVLomeyUEsoKUHVsOuZLC30ysdv",
+	"cZtqKH3wIz7l17KUVgrDHr15e3DydP+QvYbabKWJvQNPPznZb8UM+vcEbHlHRxtAZTrg1AGUzyl193Ks",
+	"tZOsv/+/p8e5MFZMug7TqXbhKIMOdo9IDL/Ed37VhklYx3rjJG7jQxko83ST78VIyZ3m7/sqWR3VeN+M",
+	"aabkrzORJSEy8LJENT6FrnSqVjv2I6rzYXN3xOzD+z+PWh+Xt0KnDzv3tejy8+TQNtPnVw9F72rHMqru",
+	"JFitznA+TPpsI5NbxuqP7AdFCfkNwg9pwss/fA+BR7rNXgzJqol/k7wK8W+W33TulVwn07gNnZwpNO80",
+	"6HQlXvq29x1I8d4SZJNYyR+AC2ttENpe95YcxSMhCgija7UEKZe8JsBrt6zQp7NhmuhEAyImT6o/3TZP",
+	"LeaD+2lR7dry636QpcCYET2TnlfSxr7ltDH7z5e98Jj7aTVGqTj1jqX+s9cLNhV6WopkCHQCdrzch7yx",
+	"3JX6jYXl+aqL+LKksXj7gSblMGkJUvIKbzS1vODdDDF4gikVgYCSbhNiOLMdJPULeefRK+P7vEh1R8yE",
+	"5kSvT8mUPmpdVlhS7K7ERrKMuWWQxVY6e0En7xxLY3W1cNbl/x8AAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -48,6 +48,7 @@ func (p *program) root() *cobra.Command {
 	config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
 		p.configCommand(),
+		p.doctorCommand(),
 		p.healthCommand(),
 		p.importCommand(),
 		p.migrateCommand(),
