@@ -36,7 +36,7 @@ demo: ## Start a server on an empty database and walk through the product
 
 test: ## Test with the race detector, on SQLite and PostgreSQL
 	@scripts/ensure-postgres
-	go test $(RACE) -shuffle=on -count=1 -parallel=4 $(PACKAGES)
+	go test $(RACE) -shuffle=on -count=1 -parallel=4 -timeout=20m $(PACKAGES)
 
 lint: $(GOLANGCI_LINT) $(REDOCLY) ## Lint the code, the arrows between packages and openapi.yaml
 	$(GOLANGCI_LINT) run --allow-parallel-runners $(PACKAGES)

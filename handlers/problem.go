@@ -34,7 +34,7 @@ var statusOf = map[domain.Kind]int{
 
 // Failures that only the edge knows.
 var (
-	errMalformed        = &domain.Error{Kind: domain.KindMalformed, Code: "malformed_request", Detail: "The request cannot be read as what it says it is."}
+	errMalformed        = &domain.Error{Kind: domain.KindMalformed, Code: "malformed_request", Detail: "The request cannot be read. A body is one complete JSON value in UTF-8, no name twice in an object, at most 64 levels deep, and encoded as Content-Encoding says; a query is URL-encoded."}
 	errNotFound         = &domain.Error{Kind: domain.KindNotFound, Code: "not_found", Detail: "There is nothing at this path."}
 	errMethodNotAllowed = &domain.Error{Kind: domain.KindMethod, Code: "method_not_allowed", Detail: "The path does not know this method; Allow lists those it knows."}
 	errTooLarge         = &domain.Error{Kind: domain.KindTooLarge, Code: "request_too_large", Detail: "The body is larger than this operation takes; /v1/limits lists the sizes."}

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"path"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gatehouse/cmd/gatehouse/internal/config"
+	"gatehouse/domain"
 )
 
 // program is what a run of the program has to do with the outside, so that tests
@@ -28,10 +32,24 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(p.stderr, "gatehouse:", err)
+		fmt.Fprintln(p.stderr, "gatehouse:", plainly(err))
 		return 1
 	}
 	return 0
+}
+
+// plainly is what a person at a terminal is told of err: of a refused value the
+// sentences that API clients get, for the codes alone do not say what to write.
+func plainly(err error) string {
+	invalid, ok := errors.AsType[*domain.ValidationError](err)
+	if !ok {
+		return err.Error()
+	}
+	said := make([]string, len(invalid.Problems))
+	for i, problem := range invalid.Problems {
+		said[i] = path.Base(problem.Field) + " " + problem.Message
+	}
+	return strings.Join(said, "; ")
 }
 
 // root is the command that holds all others. Every setting is a flag of it.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +39,19 @@ func TestRefusedSettingsEndTheProgram(t *testing.T) { // OP-2
 		if status != 1 || out != "" || !strings.HasPrefix(errs, "gatehouse: ") {
 			t.Errorf("%v: %d %q %q", args, status, out, errs)
 		}
+	}
+}
+
+func TestRefusedValuesAreExplained(t *testing.T) { // API-2
+	database := "--database=sqlite://" + filepath.Join(t.TempDir(), "new.db")
+	for _, args := range [][]string{{"migrate", "up"}, {"workspace", "create", "w"}} {
+		if status, _, errs := runProgram(t, nil, append(args, database)...); status != 0 {
+			t.Fatal(errs)
+		}
+	}
+	status, out, errs := runProgram(t, nil, "token", "create", "--workspace=w", "--scope=nonsense", "--label=a\x00", database)
+	if status != 1 || out != "" || !strings.Contains(errs, "scope must be one of user, runner, admin; label must ") {
+		t.Errorf("%d %q %q", status, out, errs)
 	}
 }
 

@@ -132,7 +132,7 @@ func (p *program) withAccess(f func(ctx context.Context, a *access.Service, args
 	return func(cmd *cobra.Command, args []string) error {
 		return p.withStore(func(ctx context.Context, store *db.Store) error {
 			if err := store.Ready(ctx); err != nil {
-				return fmt.Errorf("the database is not ready (gatehouse serve or gatehouse migrate up makes it so): %w", err)
+				return fmt.Errorf("the database is not ready; --database has to be that of the server, which has to have started on it once: %w", err)
 			}
 			return f(ctx, access.NewService(store.Access(), domain.SystemClock), args)
 		})(cmd, args)

@@ -6,6 +6,9 @@ type Answer = { status: number; delivery: { id: string; content: string }; token
 
 const { GATEHOUSE_URL, GATEHOUSE_TOKEN, GATEHOUSE_SESSION, AGENT_URL, PREPARE, LEASE_SECONDS } = process.env;
 const lease = Number(LEASE_SECONDS ?? 30);
+if (!GATEHOUSE_URL || !GATEHOUSE_TOKEN || !GATEHOUSE_SESSION || !AGENT_URL) {
+  throw new Error("set GATEHOUSE_URL, GATEHOUSE_TOKEN, GATEHOUSE_SESSION and AGENT_URL");
+}
 
 // call repeats a request until it is answered. Each of them may be repeated.
 async function call(method: string, path: string, body: object): Promise<Answer> {
@@ -15,15 +18,23 @@ async function call(method: string, path: string, body: object): Promise<Answer>
       const response = await fetch(GATEHOUSE_URL + path, { method, headers, body: JSON.stringify(body) });
       const answer = JSON.parse((await response.text()) || "{}");
       if (response.status < 500 && response.status !== 429) return { ...answer, status: response.status };
-    } catch {} // nobody knows what became of it
+      console.error(`again in a second: status ${response.status}`);
+    } catch (error) { // nobody knows what became of it
+      console.error(`again in a second: ${error}`);
+    }
     await new Promise((done) => setTimeout(done, 1000));
   }
 }
 
 async function deliver(path: string, token: string, content: string) {
   const renewing = setInterval(() => call("POST", `${path}/renew`, { token, lease_seconds: lease }), lease * 1000 / 3);
-  await promisify(exec)(PREPARE ?? "true"); // whatever takes long: a checkout, a container
+  const failed = await promisify(exec)(PREPARE ?? "true").then(() => null, (error) => error); // a checkout, a container
   clearInterval(renewing);
+  if (failed) { // nothing was sent: somebody tries again, not at once
+    console.error(`not prepared: ${failed}`);
+    await call("POST", `${path}/release`, { token, reason: "not prepared" });
+    return new Promise((done) => setTimeout(done, 1000));
+  }
 
   const attempted = await call("POST", `${path}/attempt`, { token });
   if (attempted.code === "delivery_attempted") { // by the first of two calls, whose answer was lost

@@ -37,7 +37,7 @@ func (t Token) inForce(now time.Time) bool {
 // Failures of this package.
 var (
 	ErrUnauthenticated   = &domain.Error{Kind: domain.KindUnauthenticated, Code: "unauthenticated", Detail: "Send a valid token as Authorization: Bearer."}
-	ErrForbidden         = &domain.Error{Kind: domain.KindForbidden, Code: "forbidden", Detail: "The token's scope does not reach this operation."}
+	ErrForbidden         = &domain.Error{Kind: domain.KindForbidden, Code: "forbidden", Detail: "The token's scope does not reach this operation; x-gatehouse-scope in /openapi.yaml names the one it takes."}
 	ErrWorkspaceNotFound = &domain.Error{Kind: domain.KindNotFound, Code: "workspace_not_found", Detail: "There is no such workspace."}
 	ErrWorkspaceConflict = &domain.Error{Kind: domain.KindConflict, Code: "workspace_conflict", Detail: "A workspace of that name exists."}
 	ErrTokenNotFound     = &domain.Error{Kind: domain.KindNotFound, Code: "token_not_found", Detail: "There is no such token."}

@@ -86,6 +86,10 @@ func checkMediaType(p *domain.Problems, field, declared string) string {
 		p.Add(field, domain.ProblemFormat, "must be a media type")
 		return ""
 	}
+	if name == "multipart/form-data" {
+		p.Add(field, domain.ProblemFormat, "must be that of the file, which is the body itself and no form")
+		return ""
+	}
 	domain.CheckText(p, field, canonical, domain.MaxShortText)
 	return canonical
 }

@@ -74,6 +74,7 @@ func TestNewAttachment(t *testing.T) {
 		"10 MiB":                  {func(n *NewAttachment) { n.Content = make([]byte, domain.MaxAttachmentBytes) }, "", ""},
 		"more than 10 MiB":        {func(n *NewAttachment) { n.Content = make([]byte, domain.MaxAttachmentBytes+1) }, "/body", domain.ProblemTooLong},
 		"no media type":           {func(n *NewAttachment) { n.MediaType = "text" }, "/header/Content-Type", domain.ProblemFormat},
+		"a form":                  {func(n *NewAttachment) { n.MediaType = "multipart/form-data; boundary=x" }, "/header/Content-Type", domain.ProblemFormat},
 		"half a media type":       {func(n *NewAttachment) { n.MediaType = "text/" }, "/header/Content-Type", domain.ProblemFormat},
 		"two media types":         {func(n *NewAttachment) { n.MediaType = "text/plain, text/html" }, "/header/Content-Type", domain.ProblemFormat},
 		"a parameter without end": {func(n *NewAttachment) { n.MediaType = `text/plain; a="` }, "/header/Content-Type", domain.ProblemFormat},

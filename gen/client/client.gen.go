@@ -3258,8 +3258,8 @@ type ClientInterface interface {
 	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
-	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+	// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 	// a time-out that is longer than the wait.
 	//
@@ -3276,8 +3276,8 @@ type ClientInterface interface {
 	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
-	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+	// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 	// a time-out that is longer than the wait.
 	//
@@ -3640,8 +3640,8 @@ type ClientInterface interface {
 	//
 	// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
 	// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
-	// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
-	// at `/header/Content-Type`.
+	// without one the file is `application/octet-stream`. What is no media type, has more than 500 bytes, or is
+	// `multipart/form-data`, since the body is no form, is a problem at `/header/Content-Type`.
 	//
 	// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
 	// `..` are refused. Two attachments may have the same name.
@@ -4797,8 +4797,8 @@ func (c *Client) UpdateSession(ctx context.Context, sessionID SessionID, body Up
 // What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
-// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 // the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 // a time-out that is longer than the wait.
 //
@@ -4825,8 +4825,8 @@ func (c *Client) ReserveDeliveryWithBody(ctx context.Context, sessionID SessionI
 // What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
-// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 // the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 // a time-out that is longer than the wait.
 //
@@ -5499,8 +5499,8 @@ func (c *Client) ListAttachments(ctx context.Context, taskID TaskID, params *Lis
 //
 // The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
 // problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
-// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
-// at `/header/Content-Type`.
+// without one the file is `application/octet-stream`. What is no media type, has more than 500 bytes, or is
+// `multipart/form-data`, since the body is no form, is a problem at `/header/Content-Type`.
 //
 // `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
 // `..` are refused. Two attachments may have the same name.
@@ -10866,8 +10866,8 @@ type ClientWithResponsesInterface interface {
 	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
-	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+	// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 	// a time-out that is longer than the wait.
 	//
@@ -10884,8 +10884,8 @@ type ClientWithResponsesInterface interface {
 	// What a person sends now is handed out with `auto_run` off too (DL-8).
 	// An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 	//
-	// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-	// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+	// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+	// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 	// the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 	// a time-out that is longer than the wait.
 	//
@@ -11272,8 +11272,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
 	// problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
-	// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
-	// at `/header/Content-Type`.
+	// without one the file is `application/octet-stream`. What is no media type, has more than 500 bytes, or is
+	// `multipart/form-data`, since the body is no form, is a problem at `/header/Content-Type`.
 	//
 	// `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
 	// `..` are refused. Two attachments may have the same name.
@@ -16987,8 +16987,8 @@ func (c *ClientWithResponses) UpdateSessionWithResponse(ctx context.Context, ses
 // What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
-// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 // the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 // a time-out that is longer than the wait.
 //
@@ -17011,8 +17011,8 @@ func (c *ClientWithResponses) ReserveDeliveryWithBodyWithResponse(ctx context.Co
 // What a person sends now is handed out with `auto_run` off too (DL-8).
 // An archived task is 409 `task_archived`, a terminal session 409 `session_unavailable`. The body may be absent.
 //
-// With `wait_seconds` (1 to 60) the answer waits until there is something to hand out, and is 204 when the time is over
-// or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
+// With `wait_seconds` (1 to 60; 0 is no wait) the answer waits until there is something to hand out, and is 204 when the
+// time is over or the server ends; ask again then (DL-13). What goes wrong meanwhile is answered as soon as it is noticed: an end of
 // the session, its deletion (404), the archive, and a token that was revoked or has expired (401). Give the connection
 // a time-out that is longer than the wait.
 //
@@ -17585,8 +17585,8 @@ func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, t
 //
 // The body is the file itself, 1 byte to 10 MiB of any kind; a larger one is 413 `request_too_large`, an empty one a
 // problem at `/body`. It is kept byte for byte. `Content-Type` is its media type, and is kept with its parameters;
-// without one the file is `application/octet-stream`. What is no media type, or has more than 500 bytes, is a problem
-// at `/header/Content-Type`.
+// without one the file is `application/octet-stream`. What is no media type, has more than 500 bytes, or is
+// `multipart/form-data`, since the body is no form, is a problem at `/header/Content-Type`.
 //
 // `name` is a label of at most 500 bytes, not blank and without control characters. It is no path: `/`, `\`, `.` and
 // `..` are refused. Two attachments may have the same name.

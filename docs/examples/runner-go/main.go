@@ -28,6 +28,9 @@ type answer struct {
 var lease, _ = strconv.Atoi(cmp.Or(os.Getenv("LEASE_SECONDS"), "30"))
 
 func main() {
+	if len(os.Args) < 2 || os.Getenv("GATEHOUSE_URL") == "" || os.Getenv("GATEHOUSE_TOKEN") == "" || os.Getenv("GATEHOUSE_SESSION") == "" {
+		log.Fatal("usage: runner-go command [argument …], with GATEHOUSE_URL, GATEHOUSE_TOKEN and GATEHOUSE_SESSION set")
+	}
 	for {
 		status, reserved := call("POST", "/v1/sessions/"+os.Getenv("GATEHOUSE_SESSION")+"/deliveries/reserve",
 			object{"lease_seconds": lease, "wait_seconds": 30})
@@ -53,8 +56,14 @@ func deliver(path, token, content string) {
 			}
 		}
 	}()
-	_ = exec.Command("sh", "-c", os.Getenv("PREPARE")).Run() // whatever takes long: a checkout, a container
+	failed := exec.Command("sh", "-c", os.Getenv("PREPARE")).Run() // whatever takes long: a checkout, a container
 	close(prepared)
+	if failed != nil { // nothing was sent: somebody tries again, not at once
+		log.Printf("not prepared: %v", failed)
+		call("POST", path+"/release", object{"token": token, "reason": "not prepared"})
+		time.Sleep(time.Second)
+		return
+	}
 
 	status, attempted := call("POST", path+"/attempt", object{"token": token})
 	if attempted.Code == "delivery_attempted" { // by the first of two calls, whose answer was lost
@@ -93,6 +102,7 @@ func call(method, path string, body object) (status int, a answer) {
 		request.Header.Set("Content-Type", "application/json")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
+			log.Printf("again in a second: %v", err)
 			continue
 		}
 		err = json.NewDecoder(response.Body).Decode(&a)
@@ -100,5 +110,6 @@ func call(method, path string, body object) (status int, a answer) {
 		if whole := err == nil || errors.Is(err, io.EOF); whole && response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests {
 			return response.StatusCode, a
 		}
+		log.Printf("again in a second: status %d", response.StatusCode)
 	}
 }

@@ -22,7 +22,7 @@ type Settings struct {
 	SQLiteSynchronous      string        `name:"sqlite-synchronous" usage:"full: an answered change survives a power cut; normal: a crash of the process only"`
 	Migrate                bool          `name:"migrate" usage:"bring the schema up to date at start-up"`
 	Auth                   string        `name:"auth" usage:"on, or off (on a loopback address only)"`
-	AdminToken             string        `name:"admin-token" usage:"first admin token, of at least 32 characters, instead of a printed one" secret:"value"`
+	AdminToken             string        `name:"admin-token" usage:"first admin token of a new database, of at least 32 characters, instead of a printed one" secret:"value"`
 	AllowedHosts           []string      `name:"allowed-hosts" usage:"further names that a Host header may carry on a loopback address"`
 	CORSOrigins            []string      `name:"cors-origins" usage:"origins whose pages may call, each exactly scheme://host[:port]"`
 	QueueCapacity          int           `name:"queue-capacity" usage:"unfinished prompts that one session may have queued"`
