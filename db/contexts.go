@@ -51,10 +51,20 @@ var settledStatuses = "'" + strings.Join(session.SettledToolStatuses, "', '") + 
 // MergeContexts implements subagent.ContextStore. It waits for no work of a task, in
 // whose order it has no place. The statements do not travel with their COMMIT: they
 // may wait for a row, and end with ctx then.
+//
+// The sessions are kept first, as the foreign key would do only at the first new row:
+// a deletion that came between two rows would wait for one of them, be waited for by
+// the next, and perhaps be the one that the database ends.
 func (s contextStore) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
 	return s.inTx(ctx, "", func(ctx context.Context, t *tx) error {
-		return t.batch(ctx, each(contexts, t.mergeContext)...)
+		return t.batch(ctx, append([]stmt{t.keepSessions(contexts)}, each(contexts, t.mergeContext)...)...)
 	})
+}
+
+func (t *tx) keepSessions(contexts []subagent.Context) stmt {
+	ids := each(contexts, func(c subagent.Context) string { return c.TaskSessionID })
+	ignore := func(func(dest ...any) error) error { return nil }
+	return query(ignore, "SELECT id FROM task_sessions WHERE "+t.dialect.among("id", 1)+" ORDER BY id"+t.dialect.keep(), t.dialect.textsArg(ids))
 }
 
 func (t *tx) mergeContext(c subagent.Context) stmt {
