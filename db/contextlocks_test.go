@@ -47,6 +47,45 @@ func TestMergesLetSessionsBeDeleted(t *testing.T) {
 	}
 }
 
+// SC-14: merges that wait leave connections to everybody else.
+func TestMergesLeaveConnections(t *testing.T) {
+	url := dbtest.PostgresURL(t)
+	w := newContextScene(t, dbtest.Open(t, db.Options{URL: url, MaxConnections: 4}))
+	other := dbtest.Open(t, db.Options{URL: url})
+	var group sync.WaitGroup
+	err := other.InTx(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.NewRaw("LOCK TABLE task_session_subagents").Exec(ctx); err != nil {
+			return err
+		}
+		merging, stop := context.WithCancel(t.Context())
+		defer stop()
+		for range 8 {
+			group.Go(func() {
+				if err := w.store.Contexts().MergeContexts(merging, w.rows("a")); err == nil {
+					t.Error("merged into a locked table")
+				}
+			})
+		}
+		awaitWaiting(t, url, 1)
+		reading, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		for range 100 {
+			if err := w.store.Read(reading, func(ctx context.Context, q db.Querier) error {
+				var n int
+				return q.NewRaw("SELECT COUNT(*) FROM tasks").Scan(ctx, &n)
+			}); err != nil {
+				t.Errorf("read beside waiting merges: %v", err)
+				break
+			}
+		}
+		return nil
+	})
+	group.Wait()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // rows are contexts of calls of the session.
 func (w *contextScene) rows(calls ...string) []subagent.Context {
 	var rows []subagent.Context

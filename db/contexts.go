@@ -48,6 +48,11 @@ ON CONFLICT (task_session_id, agent_execution_id, tool_call_id) DO UPDATE SET
 // words without a quote.
 var settledStatuses = "'" + strings.Join(session.SettledToolStatuses, "', '") + "'"
 
+// mergeShare is how many times the connections outnumber the merges of contexts that
+// may run at once. Merges can all wait, for a table that is locked, and requests that
+// have nothing to do with them find a connection all the same (SC-14).
+const mergeShare = 4
+
 // MergeContexts implements subagent.ContextStore. It waits for no work of a task, in
 // whose order it has no place. The statements do not travel with their COMMIT: they
 // may wait for a row, and end with ctx then.
@@ -56,6 +61,12 @@ var settledStatuses = "'" + strings.Join(session.SettledToolStatuses, "', '") + 
 // a deletion that came between two rows would wait for one of them, be waited for by
 // the next, and perhaps be the one that the database ends.
 func (s contextStore) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
+	select {
+	case s.merges <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.merges }()
 	return s.inTx(ctx, "", func(ctx context.Context, t *tx) error {
 		return t.batch(ctx, append([]stmt{t.keepSessions(contexts)}, each(contexts, t.mergeContext)...)...)
 	})
