@@ -64,12 +64,12 @@ func (f *frameFold) one(frame toldFrame) FrameResult {
 		return FrameResult{Outcome: FrameRejected, Reason: FrameMessageConflict}
 	case call != nil && call.heard(frame.Frame):
 		return call.result(FrameUnchanged, "")
-	case call != nil && call.message.DeletedAt != nil:
-		return call.result(FrameUnchanged, FrameRolledBack)
-	case call != nil && !call.holds(frame.Frame):
-		return FrameResult{Outcome: FrameRejected, Reason: FrameTooLarge}
 	case frame.TurnID != "" && !f.turns[frame.TurnID]:
 		return FrameResult{Outcome: FrameRejected, Reason: FrameTurnNotFound}
+	case call != nil && call.message.DeletedAt != nil:
+		return call.result(FrameUnchanged, FrameRolledBack) // recorded as a context all the same
+	case call != nil && !call.holds(frame.Frame):
+		return FrameResult{Outcome: FrameRejected, Reason: FrameTooLarge}
 	}
 	outcome := FrameUnchanged
 	if call == nil {
