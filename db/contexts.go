@@ -52,16 +52,38 @@ ON CONFLICT (task_session_id, agent_execution_id, tool_call_id) DO UPDATE SET
 // words without a quote.
 var settledStatuses = "'" + strings.Join(session.SettledToolStatuses, "', '") + "'"
 
+// mergeShare is how many times the connections outnumber the merges of contexts that
+// may run at once. Merges can all wait, for a table that is locked, and requests that
+// have nothing to do with them find a connection all the same (SC-14).
+const mergeShare = 4
+
 // MergeContexts implements subagent.ContextStore. It waits for no work of a task, in
 // whose order it has no place. The statements do not travel with their COMMIT: they
 // may wait for a row, and end with ctx then.
+//
+// The sessions are kept first, as the foreign key would do only at the first new row:
+// a deletion that came between two rows would wait for one of them, be waited for by
+// the next, and perhaps be the one that the database ends.
 func (s contextStore) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
+	select {
+	case s.merges <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.merges }()
 	return s.inTx(ctx, "", func(ctx context.Context, t *tx) error {
-		if err := t.batch(ctx, each(contexts, t.mergeContext)...); err != nil {
+		stmts := append([]stmt{t.keepSessions(contexts)}, each(contexts, t.mergeContext)...)
+		if err := t.batch(ctx, stmts...); err != nil {
 			return fmt.Errorf("merge contexts: %w", err)
 		}
 		return nil
 	})
+}
+
+func (t *tx) keepSessions(contexts []subagent.Context) stmt {
+	ids := each(contexts, func(c subagent.Context) string { return c.TaskSessionID })
+	ignore := func(func(dest ...any) error) error { return nil }
+	return query(ignore, "SELECT id FROM task_sessions WHERE "+t.dialect.among("id", 1)+" ORDER BY id"+t.dialect.keep(), t.dialect.textsArg(ids))
 }
 
 func (t *tx) mergeContext(c subagent.Context) stmt {

@@ -61,6 +61,10 @@ type phrasing interface {
 	// transaction, against other writers but not against foreign keys.
 	lock() string
 
+	// keep is appended to a select to keep its rows from being deleted until the end
+	// of the transaction. Nobody who changes them waits for that.
+	keep() string
+
 	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
 	now() schema.QueryAppender
 

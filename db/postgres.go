@@ -31,6 +31,9 @@ func (postgres) name() string { return "postgres" }
 // lock leaves foreign keys to the row alone: they take FOR KEY SHARE.
 func (postgres) lock() string { return " FOR NO KEY UPDATE" }
 
+// keep is what a foreign key takes.
+func (postgres) keep() string { return " FOR KEY SHARE" }
+
 // now is the clock at this moment: the time a transaction began would be from
 // before its wait for a lock.
 func (postgres) now() schema.QueryAppender { return bun.Safe("clock_timestamp()") }

@@ -32,6 +32,9 @@ func (*sqlite) name() string { return "sqlite" }
 // database is its own already.
 func (*sqlite) lock() string { return "" }
 
+// keep is empty for the same reason.
+func (*sqlite) keep() string { return "" }
+
 // now is the clock of the process, which is the only one SQLite has.
 func (d *sqlite) now() schema.QueryAppender { return bun.SafeQuery("?", d.clock()) }
 

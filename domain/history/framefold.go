@@ -19,6 +19,9 @@ type frameFold struct {
 	calls   map[string]*toolCall // by the id of the message
 	touched []*toolCall          // that heard something, in the order of the frames
 	turns   map[string]bool      // that the session has
+
+	// invocations are what the frames that were taken tell of subagents (SC-1).
+	invocations []subagent.Frame
 }
 
 func newFrameFold(locked session.Session, now time.Time) *frameFold {
@@ -48,8 +51,36 @@ func (f *frameFold) all(told []toldFrame) []FrameResult {
 	results := make([]FrameResult, len(told))
 	for i, frame := range told {
 		results[i] = f.one(frame)
+		payload, ok := subagent.PayloadOf(frame.Normalized)
+		if ok && results[i].Outcome != FrameRejected {
+			f.invocations = append(f.invocations, f.invocation(frame, payload))
+		}
 	}
 	return results
+}
+
+// invocation is what a frame says by itself.
+func (f *frameFold) invocation(frame toldFrame, payload subagent.Payload) subagent.Frame {
+	return subagent.Frame{
+		TaskSessionID: f.session.ID, TaskID: f.session.TaskID, TurnID: frame.TurnID, ExecutionID: frame.ExecutionID,
+		ToolCallID: frame.ToolCallID, ParentToolCallID: frame.ParentToolCallID, ToolStatus: frame.Status,
+		ObservedAt: frame.observedAt, Payload: payload,
+	}
+}
+
+// merge merges a frame into its call. One that says by itself of no invocation may
+// complete what the message says of one, of which it was told kind and payload in two
+// frames: with all that was told, that is a context that the message owes (SC-41).
+func (f *frameFold) merge(call *toolCall, frame toldFrame) (changed bool) {
+	_, before := subagent.PayloadOf(call.normalized)
+	changed = call.merge(frame.Frame)
+	_, itself := subagent.PayloadOf(frame.Normalized)
+	if payload, told := subagent.PayloadOf(call.normalized); told && !before && !itself {
+		whole := f.invocation(frame, payload)
+		whole.TurnID, whole.ParentToolCallID, whole.ToolStatus = value(call.message.TurnID), call.text(memberParent), call.status
+		f.invocations = append(f.invocations, whole)
+	}
+	return changed
 }
 
 // one merges a frame. What was told before comes first: it changes nothing, whatever
@@ -64,12 +95,12 @@ func (f *frameFold) one(frame toldFrame) FrameResult {
 		return FrameResult{Outcome: FrameRejected, Reason: FrameMessageConflict}
 	case call != nil && call.heard(frame.Frame):
 		return call.result(FrameUnchanged, "")
-	case call != nil && call.message.DeletedAt != nil:
-		return call.result(FrameUnchanged, FrameRolledBack)
-	case call != nil && !call.holds(frame.Frame):
-		return FrameResult{Outcome: FrameRejected, Reason: FrameTooLarge}
 	case frame.TurnID != "" && !f.turns[frame.TurnID]:
 		return FrameResult{Outcome: FrameRejected, Reason: FrameTurnNotFound}
+	case call != nil && call.message.DeletedAt != nil:
+		return call.result(FrameUnchanged, FrameRolledBack) // recorded as a context all the same
+	case call != nil && !call.holds(frame.Frame):
+		return FrameResult{Outcome: FrameRejected, Reason: FrameTooLarge}
 	}
 	outcome := FrameUnchanged
 	if call == nil {
@@ -78,7 +109,7 @@ func (f *frameFold) one(frame toldFrame) FrameResult {
 		f.touched = append(f.touched, call)
 	}
 	call.touched = true
-	if call.merge(frame.Frame) && outcome == FrameUnchanged {
+	if f.merge(call, frame) && outcome == FrameUnchanged {
 		outcome = FrameUpdated
 	}
 	return call.result(outcome, "")

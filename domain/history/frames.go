@@ -86,6 +86,7 @@ func (s *Service) AppendFrames(ctx context.Context, taskID, sessionID string, ba
 	now := s.now()
 	told := readFrames(sessionID, batch, now)
 	var results []FrameResult
+	var invocations []subagent.Frame
 	err := s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		locked, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {
@@ -102,12 +103,15 @@ func (s *Service) AppendFrames(ctx context.Context, taskID, sessionID string, ba
 			}
 		}
 		results = fold.all(told)
+		invocations = fold.invocations
 		return s.writeFrames(ctx, tx, fold)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("append frames to session %s: %w", sessionID, err)
 	}
-	s.record(ctx, taskID, sessionID, told, results)
+	if s.contexts != nil && len(invocations) > 0 {
+		s.contexts.Record(ctx, invocations)
+	}
 	return results, nil
 }
 
@@ -162,27 +166,4 @@ func queryOf(sessionID string, told []toldFrame) FrameQuery {
 		}
 	}
 	return FrameQuery{sessionID, slices.Sorted(maps.Keys(messages)), slices.Sorted(maps.Keys(turns))}
-}
-
-// record tells the recorder of the subagents in the frames that were taken (SC-1).
-func (s *Service) record(ctx context.Context, taskID, sessionID string, told []toldFrame, results []FrameResult) {
-	if s.contexts == nil {
-		return
-	}
-	var frames []subagent.Frame
-	for i, f := range told {
-		if results[i].Outcome == FrameRejected {
-			continue
-		}
-		if payload, ok := subagent.PayloadOf(f.Normalized); ok {
-			frames = append(frames, subagent.Frame{
-				TaskSessionID: sessionID, TaskID: taskID, TurnID: f.TurnID, ExecutionID: f.ExecutionID,
-				ToolCallID: f.ToolCallID, ParentToolCallID: f.ParentToolCallID, ToolStatus: f.Status,
-				ObservedAt: f.observedAt, Payload: payload,
-			})
-		}
-	}
-	if len(frames) > 0 {
-		s.contexts.Record(ctx, frames)
-	}
 }

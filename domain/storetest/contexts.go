@@ -41,6 +41,7 @@ func Contexts(t *testing.T, open func(tb testing.TB) ContextStore, cases string)
 		"SC-21 a late frame leaves the later execution as it is": contextExecutions,
 		"SC-14 a recorder that fails breaks nothing":             contextFailures,
 		"SC-1 frames of a transcript leave contexts":             contextsOfFrames,
+		"SC-1 SC-41 a call told in halves leaves a context":      contextsOfHalves,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newContextWorld(t, open)) })
 	}
@@ -201,6 +202,32 @@ func contextFailures(t *testing.T, w *contextWorld) {
 	}
 	if diff := cmp.Diff(want, w.counts.All()); diff != "" {
 		t.Errorf("counters:\n%s", diff)
+	}
+}
+
+// contextsOfHalves: the kind and the payload of a call come in two frames. The message
+// then tells of an invocation, so there is a context, with all that was told.
+func contextsOfHalves(t *testing.T, w *contextWorld) {
+	turn := w.turn(w.main)
+	kind, payload := frameText{"kind": "subagent_task"}, frameText{"kind": "", "subagent_task": frameText{"model": "m"}}
+	for i, halves := range [][]frameText{{kind, payload}, {payload, kind}} {
+		call := strconv.Itoa(i)
+		w.tell(t, w.main, frameText{
+			"frame": "tool_call", "tool_call_id": call, "status": "completed", "turn_id": turn.ID, "parent_tool_call_id": "p", "normalized": halves[0],
+		})
+		if got := w.counts.All(); got[subagent.FrameAttempted] != i {
+			t.Errorf("half a call counted: %v", got)
+		}
+		w.tell(t, w.main, frameText{"frame": "tool_call_update", "tool_call_id": call, "normalized": halves[1]})
+	}
+	rows := w.contextsOf(t, w.main.ID)
+	for _, row := range rows {
+		if row.SettledAt == nil || row.Model == nil || *row.Model != "m" || row.TurnID == nil || row.ParentToolCallID == nil {
+			t.Errorf("row is %+v", row)
+		}
+	}
+	if got := w.counts.All(); len(rows) != 2 || got[subagent.FrameAttempted] != 2 || got[subagent.FramePersisted] != 2 {
+		t.Errorf("%d rows, counted %v", len(rows), got)
 	}
 }
 

@@ -180,8 +180,10 @@ func frameAfterRollback(t *testing.T, w *historyWorld) {
 	if _, err := w.history.Rollback(t.Context(), w.taskID, w.main.ID, 1); err != nil {
 		t.Fatal(err)
 	}
-	results := w.tell(t, w.main, first, frameText{"frame": "tool_call_update", "tool_call_id": "c", "content": "late"}, frameText{"frame": "tool_call", "tool_call_id": "d"})
-	wantTold(t, results, "unchanged", "unchanged rolled_back", "created")
+	foreign := w.turn(w.mainIn("/x"))
+	results := w.tell(t, w.main, first, frameText{"frame": "tool_call_update", "tool_call_id": "c", "content": "late"},
+		frameText{"frame": "tool_call_update", "tool_call_id": "c", "turn_id": foreign.ID}, frameText{"frame": "tool_call", "tool_call_id": "d"})
+	wantTold(t, results, "unchanged", "unchanged rolled_back", "rejected turn_not_found", "created") // API-23: of a context, too
 	if m := w.told(t); *m.ToolCallID != "d" || m.Seq != 2 {
 		t.Errorf("message is %+v", m)
 	}

@@ -71,8 +71,8 @@ func metric(v any) *int64 {
 	return new(int64(f))
 }
 
-// truth accepts both spellings of a boolean, true and 1 (SC-31).
+// truth accepts both spellings of a boolean, true and 1, the number in any form (SC-31).
 func truth(v any) bool {
-	n, _ := v.(json.Number)
-	return v == true || n == "1"
+	n := metric(v)
+	return v == true || n != nil && *n == 1
 }

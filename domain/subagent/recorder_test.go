@@ -134,6 +134,8 @@ func TestPayload(t *testing.T) {
 			true,
 			subagent.Payload{TotalTokens: new(int64(1000)), ToolUseCount: new(int64(2)), IsAsync: true},
 		},
+		"one is true in any form": {`{"kind":"subagent_task","subagent_task":{"is_async":1.0}}`, true, subagent.Payload{IsAsync: true}},
+		"two is not true":         {`{"kind":"subagent_task","subagent_task":{"is_async":2}}`, true, subagent.Payload{}},
 		"beyond 64 bits": {
 			`{"kind":"subagent_task","subagent_task":{"total_tokens":9223372036854775808,"tool_use_count":1e400,"duration_ms":-1e400}}`,
 			true,
