@@ -7,6 +7,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,9 @@ type Options struct {
 	// DefaultMaxConnections on PostgreSQL, and on SQLite one writer and two
 	// readers for every processor.
 	MaxConnections int
+	// ReadOnly opens what is there to be looked at, also beside a server: nothing is
+	// changed and no file is made. Transactions that write fail.
+	ReadOnly bool
 	// Clock judges leases and expiries on SQLite, where the process is the
 	// database. The system's clock when it is nil. PostgreSQL uses its own.
 	Clock domain.Clock
@@ -58,7 +62,8 @@ type Store struct {
 	writer     *pool
 	reader     *pool // the same as writer where one pool serves both
 	tasks      keyedMutex
-	leases     keyedMutex // another one than tasks: a holder works under it
+	leases     keyedMutex    // another one than tasks: a holder works under it
+	merges     chan struct{} // one for every merge of contexts that may run at once
 	log        *slog.Logger
 	migrations fs.FS
 	probe      atomic.Pointer[probe.Func]
@@ -81,6 +86,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	s.log = opts.Log
+	s.merges = make(chan struct{}, max(1, cmp.Or(opts.MaxConnections, DefaultMaxConnections)/mergeShare))
 	return s, nil
 }
 

@@ -27,14 +27,14 @@ func (r delegationRow) delegation() subagent.Delegation {
 	}
 }
 
+var insertDelegations = newBulk("task_session_delegations", "message_id tool_call_id ordinal session_id message_seq", "ON CONFLICT DO NOTHING")
+
 // InsertDelegations implements subagent.Binder.
 func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) error {
-	rows := each(ds, func(d subagent.Delegation) delegationRow {
-		return delegationRow{
-			MessageID: d.MessageID, ToolCallID: d.ToolCallID, Ordinal: d.Ordinal, SessionID: d.SessionID, MessageSeq: d.MessageSeq,
-		}
+	rows := each(ds, func(d subagent.Delegation) []any {
+		return []any{d.MessageID, d.ToolCallID, d.Ordinal, d.SessionID, d.MessageSeq}
 	})
-	if _, err := t.NewInsert().Model(&rows).On("CONFLICT DO NOTHING").Exec(ctx); err != nil {
+	if err := t.batch(ctx, insertDelegations.stmts(rows, nil)...); err != nil {
 		return fmt.Errorf("insert delegations: %w", err)
 	}
 	return nil

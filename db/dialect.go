@@ -13,7 +13,9 @@ import (
 
 // dialect is everything that differs between the two databases.
 type dialect interface {
+	starting
 	phrasing
+	reading
 	failures
 
 	// name is the name of the database and of its folder of migrations.
@@ -29,9 +31,6 @@ type dialect interface {
 	// hasTable reports whether the schema holds the table.
 	hasTable(ctx context.Context, p *pool, table string) (bool, error)
 
-	// migrator is goose on this database, guarded against other processes.
-	migrator(p *pool, files fs.FS) (*goose.Provider, error)
-
 	// sync puts on disk what was committed through p.
 	sync(ctx context.Context, p *pool) error
 
@@ -43,11 +42,28 @@ type dialect interface {
 	walBytes() (int64, bool)
 }
 
+// starting is what brings a database up to date.
+type starting interface {
+	// migrator is goose on this database, guarded against other processes.
+	migrator(p *pool, files fs.FS) (*goose.Provider, error)
+
+	// guarded runs do while no other process migrates, nor does what else is
+	// guarded (SC-30). do takes connections of its own.
+	guarded(ctx context.Context, p *pool, do func(ctx context.Context) error) error
+
+	// unhurried lifts the time-outs that are meant for requests from t.
+	unhurried(ctx context.Context, t *tx) error
+}
+
 // phrasing is what a query has to say differently.
 type phrasing interface {
 	// lock is appended to a select to lock its rows until the end of the
 	// transaction, against other writers but not against foreign keys.
 	lock() string
+
+	// keep is appended to a select to keep its rows from being deleted until the end
+	// of the transaction. Nobody who changes them waits for that.
+	keep() string
 
 	// now is the database's clock as a fragment of a query (OP-3). [tx.now] asks it.
 	now() schema.QueryAppender
@@ -59,15 +75,34 @@ type phrasing interface {
 	// timeArg is t the way the database stores and compares it.
 	timeArg(t time.Time) any
 
-	// jsonText is a fragment of a query: a member of a JSON column, as text.
-	jsonText(column, member string) schema.QueryAppender
-
 	// among is a condition of a prepared statement: column is one of the texts in
 	// argument $n, which textsArg made.
 	among(column string, n int) string
 
 	// textsArg is a list of texts as one argument.
 	textsArg(texts []string) any
+}
+
+// reading is what a query reads of JSON that anybody may have written, and of the
+// schema. Of a document of any form, or of none, a member is null where it is not what
+// is asked for: no row fails a statement (SC-31). Paths are names of members.
+type reading interface {
+	// jsonString is the member at a path, when it is a text.
+	jsonString(column string, path ...string) string
+
+	// jsonObject is a condition: the member at a path is an object.
+	jsonObject(column string, path ...string) string
+
+	// jsonInteger is the member at a path, when it is a number that is integral by
+	// value and fits 64 bits: 1e3 is 1000.
+	jsonInteger(column string, path ...string) string
+
+	// jsonTruth is 1 where the member at a path is true or 1, and 0 elsewhere.
+	jsonTruth(column string, path ...string) string
+
+	// uniqueIndexes selects the unique indexes of the table $1: the name of each,
+	// whether it holds all rows, and the name of a column, in order.
+	uniqueIndexes() string
 }
 
 // failures tells the errors of the driver apart, by their codes.

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/uptrace/bun/schema"
-
 	"gatehouse/domain/event"
 )
 
@@ -51,11 +49,13 @@ func (s *Store) Lock() string { return s.dialect.lock() }
 
 func (s *Store) Classify(ctx context.Context, err error) error { return s.classify(ctx, err) }
 
-func (s *Store) JSONText(column, member string) schema.QueryAppender {
-	return s.dialect.jsonText(column, member)
+func (s *Store) SetMigrations(files fs.FS) { s.migrations = files }
+
+func (s *Store) Guarded(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.dialect.guarded(ctx, s.writer, do)
 }
 
-func (s *Store) SetMigrations(files fs.FS) { s.migrations = files }
+func (s *Store) MigrationFiles() fs.FS { return s.migrations }
 
 func (t *Tx) Batch(ctx context.Context, stmts ...Stmt) error      { return t.batch(ctx, stmts...) }
 func (t *Tx) CommitWith(ctx context.Context, stmts ...Stmt) error { return t.commitWith(ctx, stmts...) }

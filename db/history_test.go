@@ -14,6 +14,7 @@ func TestHistory(t *testing.T) {
 		"transcripts": storetest.Transcripts,
 		"executions":  storetest.Executions,
 		"reading":     storetest.History,
+		"frames":      storetest.Frames,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {

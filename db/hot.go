@@ -28,6 +28,9 @@ type stmt struct {
 	// affects is how many rows the statement must change, else the
 	// transaction fails with errAffected. Zero: however many.
 	affects int64
+
+	// counted is added the number of rows that a statement without rows changed.
+	counted *int64
 }
 
 // errAffected is a write that did not meet the rows it was made for. Under the

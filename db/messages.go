@@ -59,18 +59,31 @@ SELECT COALESCE(workspace_path, '') FROM up WHERE kind = ?`, sessionID, session.
 	return workspaces[0], nil
 }
 
-// AppendMessages implements history.WriteTx. It is three statements, whatever the
-// number of messages and changes.
+var appendMessages = newBulk("task_session_messages",
+	`id task_id session_id seq role type content thinking tool_calls tool_call_id turn_id
+	metadata sanitized request_fingerprint created_at updated_at`, "ON CONFLICT (id) DO NOTHING")
+
+const advanceMessagesSQL = `UPDATE task_sessions SET last_message_seq = $1, updated_at = $2 WHERE id = $3`
+
+func (t *tx) messageArgs(m session.Message) []any {
+	return []any{
+		m.ID, m.TaskID, m.SessionID, m.Seq, string(m.Role), string(m.Type), m.Content, m.Thinking, string(m.ToolCalls),
+		m.ToolCallID, m.TurnID, string(m.Metadata), m.Sanitized, m.RequestFingerprint,
+		t.dialect.timeArg(m.CreatedAt), t.dialect.timeArg(m.UpdatedAt),
+	}
+}
+
+// AppendMessages implements history.WriteTx. It is two round trips where there are
+// any, whatever the number of messages and changes.
 func (t *tx) AppendMessages(ctx context.Context, sessionID string, messages []session.Message, changes []history.FileChange) error {
-	rows := each(messages, func(m session.Message) messageRow { return messageRow{Message: m} })
-	res, err := t.NewInsert().Model(&rows).On("CONFLICT (id) DO NOTHING").Exec(ctx)
-	if err != nil {
+	inserted := int64(0)
+	stmts := appendMessages.stmts(each(messages, t.messageArgs), &inserted)
+	last := messages[len(messages)-1]
+	stmts = append(stmts, exec(advanceMessagesSQL, last.Seq, t.dialect.timeArg(last.UpdatedAt), sessionID))
+	if err := t.batch(ctx, stmts...); err != nil {
 		return fmt.Errorf("insert messages: %w", err)
 	}
-	switch n, err := res.RowsAffected(); {
-	case err != nil:
-		return fmt.Errorf("insert messages: %w", err)
-	case int(n) != len(messages):
+	if int(inserted) != len(messages) {
 		return session.ErrMessageConflict
 	}
 	if len(changes) > 0 {
@@ -78,13 +91,6 @@ func (t *tx) AppendMessages(ctx context.Context, sessionID string, messages []se
 		if _, err := t.NewInsert().Model(&rows).Exec(ctx); err != nil {
 			return fmt.Errorf("insert file changes: %w", err)
 		}
-	}
-	last := messages[len(messages)-1]
-	_, err = t.NewUpdate().Table("task_sessions").
-		Set("last_message_seq = ?", last.Seq).Set("updated_at = ?", last.UpdatedAt).
-		Where("id = ?", sessionID).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("advance session: %w", err)
 	}
 	return nil
 }
@@ -95,9 +101,20 @@ func (t *tx) Message(ctx context.Context, id string) (session.Message, error) {
 	return row.Message, err
 }
 
-// UpdateMessage implements history.WriteTx.
-func (t *tx) UpdateMessage(ctx context.Context, changed session.Message) error {
-	return update(ctx, t.querier, &messageRow{Message: changed}, "content", "thinking", "metadata", "sanitized", "updated_at")
+const updateMessageSQL = `UPDATE task_session_messages
+SET content = $1, thinking = $2, turn_id = $3, metadata = $4, sanitized = $5, request_fingerprint = $6, updated_at = $7
+WHERE id = $8`
+
+// UpdateMessages implements history.WriteTx.
+func (t *tx) UpdateMessages(ctx context.Context, messages []session.Message) error {
+	err := t.batch(ctx, each(messages, func(m session.Message) stmt {
+		return exec(updateMessageSQL, m.Content, m.Thinking, m.TurnID, string(m.Metadata), m.Sanitized,
+			m.RequestFingerprint, t.dialect.timeArg(m.UpdatedAt), m.ID)
+	})...)
+	if err != nil {
+		return fmt.Errorf("update messages: %w", err)
+	}
+	return nil
 }
 
 // DeleteMessages implements history.WriteTx.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
@@ -33,6 +31,9 @@ func (postgres) name() string { return "postgres" }
 // lock leaves foreign keys to the row alone: they take FOR KEY SHARE.
 func (postgres) lock() string { return " FOR NO KEY UPDATE" }
 
+// keep is what a foreign key takes.
+func (postgres) keep() string { return " FOR KEY SHARE" }
+
 // now is the clock at this moment: the time a transaction began would be from
 // before its wait for a lock.
 func (postgres) now() schema.QueryAppender { return bun.Safe("clock_timestamp()") }
@@ -40,10 +41,6 @@ func (postgres) now() schema.QueryAppender { return bun.Safe("clock_timestamp()"
 func (postgres) nowArg(int) (string, []any) { return "clock_timestamp()", nil }
 
 func (postgres) timeArg(t time.Time) any { return t }
-
-func (postgres) jsonText(column, member string) schema.QueryAppender {
-	return bun.SafeQuery("?->>?", bun.Ident(column), member)
-}
 
 func (postgres) among(column string, n int) string {
 	return column + " = ANY($" + strconv.Itoa(n) + "::text[])"
@@ -136,14 +133,6 @@ func isNetwork(err error) bool {
 func (postgres) hasTable(ctx context.Context, p *pool, table string) (exists bool, err error) {
 	err = p.QueryRowContext(ctx, "SELECT to_regclass(?) IS NOT NULL", table).Scan(&exists)
 	return exists, err
-}
-
-func (postgres) migrator(p *pool, files fs.FS) (*goose.Provider, error) {
-	locker, err := newSessionLocker()
-	if err != nil {
-		return nil, err
-	}
-	return newMigrator(goose.DialectPostgres, p, files, goose.WithSessionLocker(locker))
 }
 
 func (postgres) walBytes() (int64, bool) { return 0, false }

@@ -24,6 +24,9 @@ func openPostgres(ctx context.Context, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.ReadOnly {
+		config.RuntimeParams["default_transaction_read_only"] = "on"
+	}
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(timesInUTC))
 	size := cmp.Or(opts.MaxConnections, DefaultMaxConnections)
 	db.SetMaxOpenConns(size)

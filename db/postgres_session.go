@@ -147,7 +147,10 @@ func (st stmt) checked() (string, []any) {
 
 func (st stmt) receive(answers pgx.BatchResults) error {
 	if st.each == nil {
-		_, err := answers.Exec()
+		tag, err := answers.Exec()
+		if st.counted != nil {
+			*st.counted += tag.RowsAffected()
+		}
 		if st.affects != 0 && pgCode(err) == pgDivisionByZero {
 			return fmt.Errorf("%w: not %d", errAffected, st.affects)
 		}

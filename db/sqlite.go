@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 	driver "modernc.org/sqlite"
@@ -33,6 +32,9 @@ func (*sqlite) name() string { return "sqlite" }
 // database is its own already.
 func (*sqlite) lock() string { return "" }
 
+// keep is empty for the same reason.
+func (*sqlite) keep() string { return "" }
+
 // now is the clock of the process, which is the only one SQLite has.
 func (d *sqlite) now() schema.QueryAppender { return bun.SafeQuery("?", d.clock()) }
 
@@ -41,10 +43,6 @@ func (d *sqlite) nowArg(n int) (string, []any) {
 }
 
 func (*sqlite) timeArg(t time.Time) any { return t.UTC().Format(sqliteTimeLayout) }
-
-func (*sqlite) jsonText(column, member string) schema.QueryAppender {
-	return bun.SafeQuery("json_extract(?, ?)", bun.Ident(column), `$."`+member+`"`)
-}
 
 func (*sqlite) among(column string, n int) string {
 	return column + " IN (SELECT value FROM json_each($" + strconv.Itoa(n) + "))"
@@ -97,10 +95,6 @@ func sqliteCode(err error) int {
 func (*sqlite) hasTable(ctx context.Context, p *pool, table string) (exists bool, err error) {
 	err = p.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)", table).Scan(&exists)
 	return exists, err
-}
-
-func (d *sqlite) migrator(p *pool, files fs.FS) (*goose.Provider, error) {
-	return newMigrator(goose.DialectSQLite3, p, files, goose.WithLocker(newFileLocker(d.path+"-migrate.lock")))
 }
 
 // exchange has nobody else to tell: one process serves a file (OP-14).

@@ -26,6 +26,12 @@ func openSQLite(ctx context.Context, location string, opts Options) (*Store, err
 	if err != nil {
 		return nil, err
 	}
+	if opts.ReadOnly {
+		return lookAtSQLite(ctx, path, opts)
+	}
+	if err := errors.Join(createPrivate(path), checkFile(path)); err != nil {
+		return nil, err
+	}
 	writerParams, err := writerParams(opts.SQLiteSynchronous)
 	if err != nil {
 		return nil, err
@@ -75,10 +81,7 @@ func sqlitePath(location string) (string, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // the locks beside it are those of the file, not of a link to it
 	}
-	if err := createPrivate(path); err != nil {
-		return "", err
-	}
-	return path, checkFile(path)
+	return path, nil
 }
 
 // createPrivate makes the file of a new database readable by its owner alone: it

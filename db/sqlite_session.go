@@ -84,10 +84,13 @@ func (s *sqliteSession) exec(ctx context.Context, prepared *sql.Stmt, st stmt) (
 	} else {
 		res, err = s.ExecContext(ctx, st.sql, st.args...)
 	}
-	if err != nil || st.affects == 0 {
+	if err != nil || st.affects == 0 && st.counted == nil {
 		return err
 	}
 	n, err := res.RowsAffected()
+	if st.counted != nil {
+		*st.counted += n
+	}
 	return errors.Join(err, st.check(n))
 }
 

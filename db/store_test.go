@@ -13,6 +13,7 @@ func TestStore(t *testing.T) {
 		"access":      storetest.Access,
 		"attachments": storetest.Attachments,
 		"await":       storetest.Await,
+		"contexts":    storetest.ContextReads,
 		"hooks":       storetest.Hooks,
 		"lifecycle":   storetest.Lifecycle,
 		"plans":       storetest.Plans,

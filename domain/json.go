@@ -26,17 +26,24 @@ func (e *jsonError) Error() string { return "canonical JSON: " + e.message }
 // float64, written without exponent, which is what PostgreSQL's jsonb gives back.
 //
 // It refuses what is not one JSON value in valid UTF-8, U+0000 in any text, a number
-// that no float64 comes near, and nesting over [MaxJSONDepth].
+// that no float64 comes near or of more than 100,000 digits, and nesting over
+// [MaxJSONDepth].
 func CanonicalJSON(raw []byte) ([]byte, error) {
-	v, err := parseJSON(raw)
+	v, err := ParseJSON(raw)
 	if err != nil {
 		return nil, err
 	}
+	return EncodeCanonical(v)
+}
+
+// EncodeCanonical is [CanonicalJSON] of a value that [ParseJSON] read.
+func EncodeCanonical(v any) ([]byte, error) {
 	return canonicalizer{maxDepth: MaxJSONDepth, maxBytes: math.MaxInt}.value(nil, v, 0)
 }
 
-// parseJSON reads exactly one JSON value, its numbers as they are written.
-func parseJSON(raw []byte) (any, error) {
+// ParseJSON reads exactly one JSON value, its numbers as [json.Number] and the names
+// of members exactly as they are written.
+func ParseJSON(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, &jsonError{ProblemFormat, "must be valid UTF-8"}
 	}
@@ -50,6 +57,30 @@ func parseJSON(raw []byte) (any, error) {
 		return nil, &jsonError{ProblemFormat, "must be one JSON value"}
 	}
 	return v, nil
+}
+
+// ReplaceNULs returns a value that [ParseJSON] read with each U+0000 in its texts and
+// names replaced by U+FFFD, and whether there was any. It may change v itself.
+func ReplaceNULs(v any) (clean any, replaced bool) {
+	switch v := v.(type) {
+	case string:
+		return ReplaceNUL(v)
+	case []any:
+		for i, item := range v {
+			item, some := ReplaceNULs(item)
+			v[i], replaced = item, replaced || some
+		}
+	case map[string]any:
+		for name, member := range v {
+			cleanName, inName := ReplaceNUL(name)
+			member, some := ReplaceNULs(member)
+			if inName {
+				delete(v, name)
+			}
+			v[cleanName], replaced = member, replaced || some || inName
+		}
+	}
+	return v, replaced
 }
 
 // canonicalizer appends canonical JSON within limits. A short number can have a long
@@ -148,11 +179,17 @@ func appendText(b []byte, s string) ([]byte, error) {
 	return append(b, '"'), nil
 }
 
+// maxDigits is less than what PostgreSQL's numeric can hold.
+const maxDigits = 100_000
+
 // appendNumber appends the number that a JSON literal means.
 func appendNumber(b []byte, literal string) ([]byte, error) {
 	if !strings.ContainsAny(literal, ".eE") {
 		if literal == "-0" {
 			literal = "0"
+		}
+		if len(literal) > maxDigits {
+			return nil, &jsonError{ProblemRange, "must hold no number of more than " + strconv.Itoa(maxDigits) + " digits"}
 		}
 		return append(b, literal...), nil
 	}

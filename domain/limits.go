@@ -12,9 +12,9 @@ const (
 	MaxPath            = 4 << 10   // workspace_path, path, old_path
 	MaxPlanContent     = 1 << 20   // plan content
 	MaxPromptContent   = 1 << 20   // prompt content, raw and rendered
-	MaxMessageText     = 4 << 20   // message content, thinking, arguments
+	MaxMessageText     = 4 << 20   // message content, thinking, arguments; a frame's content, normalized, raw
 	MaxOpaqueID        = 512       // tool_call_id, execution_id
-	MaxBatch           = 500       // messages per batch, tool calls per message
+	MaxBatch           = 500       // messages or frames per batch, tool calls per message
 	MaxFileChanges     = 1000      // file changes per message
 	MaxPageMessages    = 1000      // messages per page of history or rounds
 	MaxRefs            = 100       // refs per prompt, drafts per import

@@ -20,7 +20,7 @@ func CheckMetadata(p *Problems, field string, raw []byte) []byte {
 	if len(raw) == 0 {
 		return []byte("{}")
 	}
-	v, err := parseJSON(raw)
+	v, err := ParseJSON(raw)
 	members, isObject := v.(map[string]any)
 	if err == nil && !isObject {
 		err = &jsonError{ProblemType, "must be an object"}

@@ -24,6 +24,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActivationState.
+const (
+	ActivationStateActive        ActivationState = "active"
+	ActivationStateCaptureOnly   ActivationState = "capture_only"
+	ActivationStateExecutionOnly ActivationState = "execution_only"
+	ActivationStateNotActivated  ActivationState = "not_activated"
+)
+
+// Valid indicates whether the value is a known member of the ActivationState enum.
+func (e ActivationState) Valid() bool {
+	switch e {
+	case ActivationStateActive:
+		return true
+	case ActivationStateCaptureOnly:
+		return true
+	case ActivationStateExecutionOnly:
+		return true
+	case ActivationStateNotActivated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppendStatus.
 const (
 	AppendStatusCreated  AppendStatus = "created"
@@ -318,6 +342,72 @@ func (e ExecutionStatus) Valid() bool {
 	case ExecutionStatusFailed:
 		return true
 	case ExecutionStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameOutcome.
+const (
+	FrameOutcomeCreated   FrameOutcome = "created"
+	FrameOutcomeRejected  FrameOutcome = "rejected"
+	FrameOutcomeUnchanged FrameOutcome = "unchanged"
+	FrameOutcomeUpdated   FrameOutcome = "updated"
+)
+
+// Valid indicates whether the value is a known member of the FrameOutcome enum.
+func (e FrameOutcome) Valid() bool {
+	switch e {
+	case FrameOutcomeCreated:
+		return true
+	case FrameOutcomeRejected:
+		return true
+	case FrameOutcomeUnchanged:
+		return true
+	case FrameOutcomeUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameReason.
+const (
+	FrameReasonInvalidTime     FrameReason = "invalid_time"
+	FrameReasonMalformed       FrameReason = "malformed"
+	FrameReasonMessageConflict FrameReason = "message_conflict"
+	FrameReasonNul             FrameReason = "nul"
+	FrameReasonRolledBack      FrameReason = "rolled_back"
+	FrameReasonTooLarge        FrameReason = "too_large"
+	FrameReasonTooLong         FrameReason = "too_long"
+	FrameReasonTurnNotFound    FrameReason = "turn_not_found"
+	FrameReasonUnknownFrame    FrameReason = "unknown_frame"
+	FrameReasonUnstorable      FrameReason = "unstorable"
+)
+
+// Valid indicates whether the value is a known member of the FrameReason enum.
+func (e FrameReason) Valid() bool {
+	switch e {
+	case FrameReasonInvalidTime:
+		return true
+	case FrameReasonMalformed:
+		return true
+	case FrameReasonMessageConflict:
+		return true
+	case FrameReasonNul:
+		return true
+	case FrameReasonRolledBack:
+		return true
+	case FrameReasonTooLarge:
+		return true
+	case FrameReasonTooLong:
+		return true
+	case FrameReasonTurnNotFound:
+		return true
+	case FrameReasonUnknownFrame:
+		return true
+	case FrameReasonUnstorable:
 		return true
 	default:
 		return false
@@ -675,6 +765,24 @@ func (e SourceType) Valid() bool {
 	}
 }
 
+// Defines values for SubagentSource.
+const (
+	SubagentSourceBackfill SubagentSource = "backfill"
+	SubagentSourceLive     SubagentSource = "live"
+)
+
+// Valid indicates whether the value is a known member of the SubagentSource enum.
+func (e SubagentSource) Valid() bool {
+	switch e {
+	case SubagentSourceBackfill:
+		return true
+	case SubagentSourceLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnState.
 const (
 	TurnStateCancelled TurnState = "cancelled"
@@ -734,6 +842,10 @@ type AcknowledgeRequest struct {
 	// Token Of the reservation, also after its lease.
 	Token string `json:"token"`
 }
+
+// ActivationState Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+type ActivationState string
 
 // Admission defines model for Admission.
 type Admission struct {
@@ -1265,6 +1377,56 @@ type FileChangeIn struct {
 	ToolCallID *string `json:"tool_call_id,omitempty"`
 }
 
+// Frame One event of a tool call, judged by itself: what is not as described here is told in the result of the frame, not as
+// a problem of the request. Empty texts and nulls count as absent.
+type Frame = json.RawMessage
+
+// FrameAppend defines model for FrameAppend.
+type FrameAppend struct {
+	Frames []Frame `json:"frames"`
+}
+
+// FrameAppendResult defines model for FrameAppendResult.
+type FrameAppendResult struct {
+	Results []FrameResult `json:"results"`
+}
+
+// FrameOutcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+// was told before. `rejected`: it was not taken.
+type FrameOutcome string
+
+// FrameReason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
+// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+// message of the call was, and stays so.
+type FrameReason string
+
+// FrameResult defines model for FrameResult.
+type FrameResult struct {
+	// Index Of the frame in the request, from 0.
+	Index int64 `json:"index"`
+
+	// MessageID The message of the call; null when rejected.
+	MessageID nullable.Nullable[string] `json:"message_id"`
+
+	// Outcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+	// was told before. `rejected`: it was not taken.
+	Outcome FrameOutcome `json:"outcome"`
+
+	// Reason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
+	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+	// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+	// message of the call was, and stays so.
+	Reason *FrameReason `json:"reason,omitempty"`
+
+	// Seq Of that message; null when rejected.
+	Seq nullable.Nullable[int64] `json:"seq"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	Status HealthStatus `json:"status"`
@@ -1484,6 +1646,15 @@ type MessageType string
 // Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
 // they were written.
 type Metadata = json.RawMessage
+
+// MetricSum defines model for MetricSum.
+type MetricSum struct {
+	// Reported How many invocations reported the metric.
+	Reported int64 `json:"reported"`
+
+	// Sum Exact, and of as many digits as it takes: more than 64 bits can hold, if need be. Null when nobody reported.
+	Sum nullable.Nullable[json.Number] `json:"sum"`
+}
 
 // Plan defines model for Plan.
 type Plan struct {
@@ -2036,6 +2207,128 @@ type SessionState string
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
+// SubagentContext What is known of one invocation of a subagent: structure, not content. Null is what nobody reported. An invocation
+// is the `tool_call_id` of an `agent_execution_id` in a session.
+type SubagentContext struct {
+	// AgentExecutionID The execution that told of it; `unknown` when none was told (SC-20).
+	AgentExecutionID string                    `json:"agent_execution_id"`
+	AgentID          nullable.Nullable[string] `json:"agent_id"`
+
+	// AgentStatus What the subagent says of itself, any word. It never settles.
+	AgentStatus nullable.Nullable[string] `json:"agent_status"`
+
+	// ChildSessionID As reported, which need not be a session here.
+	ChildSessionID nullable.Nullable[string] `json:"child_session_id"`
+	Description    nullable.Nullable[string] `json:"description"`
+
+	// DurationMs Never 0.
+	DurationMs nullable.Nullable[int64] `json:"duration_ms"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IsAsync Whether it was ever reported to run in the background.
+	IsAsync bool                      `json:"is_async"`
+	Model   nullable.Nullable[string] `json:"model"`
+
+	// ObservedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	ObservedAt Time `json:"observed_at"`
+
+	// ParentToolCallID Set when a subagent spawned it.
+	ParentToolCallID nullable.Nullable[string] `json:"parent_tool_call_id"`
+
+	// SettledAt When `tool_status` was first seen to settle; null until then.
+	SettledAt nullable.Nullable[wire.Time] `json:"settled_at"`
+
+	// Source How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+	// were recorded.
+	Source       SubagentSource            `json:"source"`
+	SubagentType nullable.Nullable[string] `json:"subagent_type"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TaskSessionID The session that spawned it.
+	TaskSessionID string `json:"task_session_id"`
+
+	// ToolCallID Of the launching call, unique within its execution only.
+	ToolCallID string `json:"tool_call_id"`
+
+	// ToolStatus Of the launching call, any word; `complete`, `completed`, `success`, `error`, `failed` and `cancelled` settle,
+	// and then it stays (SC-9).
+	ToolStatus nullable.Nullable[string] `json:"tool_status"`
+
+	// ToolUseCount 0 when that was reported.
+	ToolUseCount nullable.Nullable[int64] `json:"tool_use_count"`
+
+	// TotalTokens Never 0.
+	TotalTokens nullable.Nullable[int64] `json:"total_tokens"`
+
+	// TurnID The turn that spawned it, which may be gone.
+	TurnID nullable.Nullable[string] `json:"turn_id"`
+
+	// UpdatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	UpdatedAt Time `json:"updated_at"`
+}
+
+// SubagentContextHealth The counts compare pairs of session and call, from `capture_since` on. They are null when that is, since there is
+// nothing to compare from (SC-42).
+type SubagentContextHealth struct {
+	// BackfillThrough The time of the newest message that the backfill looked at; the empty text when there was none, and null while it
+	// has not been done.
+	BackfillThrough nullable.Nullable[string] `json:"backfill_through"`
+
+	// CaptureSince From when on every invocation should be recorded; null while the backfill has not been done.
+	CaptureSince nullable.Nullable[wire.Time] `json:"capture_since"`
+
+	// Collisions Rows beyond the first of a call.
+	Collisions nullable.Nullable[int64] `json:"collisions"`
+
+	// Excess Calls that a row tells of and no message. No alarm.
+	Excess nullable.Nullable[int64] `json:"excess"`
+
+	// ExecutionSince From when on invocations of different executions are told apart; null while the schema was not seen to.
+	ExecutionSince nullable.Nullable[wire.Time] `json:"execution_since"`
+
+	// LastObservedAt Of the newest row. Null when there is none, which does not mean that all is well.
+	LastObservedAt nullable.Nullable[wire.Time] `json:"last_observed_at"`
+
+	// Shortfall Calls that a message tells of and no row. Over 0 is an alarm.
+	Shortfall nullable.Nullable[int64] `json:"shortfall"`
+
+	// State Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+	// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+	State ActivationState `json:"state"`
+}
+
+// SubagentContextList defines model for SubagentContextList.
+type SubagentContextList struct {
+	Items []SubagentContext `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
+// SubagentContextSummary defines model for SubagentContextSummary.
+type SubagentContextSummary struct {
+	DurationMs MetricSum `json:"duration_ms"`
+
+	// InFlight The others, of which some may never settle (SC-10).
+	InFlight int64 `json:"in_flight"`
+
+	// Invocations Rows, of whatever source.
+	Invocations int64 `json:"invocations"`
+
+	// Settled Those with a `settled_at`.
+	Settled      int64     `json:"settled"`
+	ToolUseCount MetricSum `json:"tool_use_count"`
+	TotalTokens  MetricSum `json:"total_tokens"`
+}
+
+// SubagentSource How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+// were recorded.
+type SubagentSource string
+
 // Task defines model for Task.
 type Task struct {
 	Archived bool `json:"archived"`
@@ -2286,6 +2579,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InTurn A UUID, lower case in answers (API-1).
+type InTurn = UUID
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2380,6 +2676,24 @@ type ListExecutionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListSubagentContextsParams defines parameters for ListSubagentContexts.
+type ListSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
+
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SummarizeSubagentContextsParams defines parameters for SummarizeSubagentContexts.
+type SummarizeSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
 }
 
 // ListTurnsParams defines parameters for ListTurns.
@@ -2526,6 +2840,9 @@ type UpdateSessionJSONRequestBody = SessionPatch
 // ReserveDeliveryJSONRequestBody defines body for ReserveDelivery for application/json ContentType.
 type ReserveDeliveryJSONRequestBody = ReserveRequest
 
+// AppendFramesJSONRequestBody defines body for AppendFrames for application/json ContentType.
+type AppendFramesJSONRequestBody = FrameAppend
+
 // AppendMessagesJSONRequestBody defines body for AppendMessages for application/json ContentType.
 type AppendMessagesJSONRequestBody = MessageAppend
 
@@ -2621,6 +2938,9 @@ type ServerInterface interface {
 	// ListMessagesAsAdmin Read the history of any session
 	// (GET /v1/admin/sessions/{session_id}/messages)
 	ListMessagesAsAdmin(ctx echo.Context, sessionID SessionID, params ListMessagesAsAdminParams) error
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	// (GET /v1/admin/subagent-contexts/health)
+	GetSubagentContextHealth(ctx echo.Context) error
 	// GetDelivery Read a delivery
 	// (GET /v1/deliveries/{delivery_id})
 	GetDelivery(ctx echo.Context, deliveryID DeliveryID) error
@@ -2663,6 +2983,9 @@ type ServerInterface interface {
 	// ListFileChanges Read what a session changed, merged by path
 	// (GET /v1/sessions/{session_id}/file-changes)
 	ListFileChanges(ctx echo.Context, sessionID SessionID, params ListFileChangesParams) error
+	// AppendFrames Ingest frames of tool calls
+	// (POST /v1/sessions/{session_id}/frames)
+	AppendFrames(ctx echo.Context, sessionID SessionID) error
 	// ListMessages Read the history of a session
 	// (GET /v1/sessions/{session_id}/messages)
 	ListMessages(ctx echo.Context, sessionID SessionID, params ListMessagesParams) error
@@ -2684,6 +3007,12 @@ type ServerInterface interface {
 	// StartExecution Start a run of a subagent
 	// (POST /v1/sessions/{session_id}/subagent-executions)
 	StartExecution(ctx echo.Context, sessionID SessionID) error
+	// ListSubagentContexts List the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents)
+	ListSubagentContexts(ctx echo.Context, sessionID SessionID, params ListSubagentContextsParams) error
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents/summary)
+	SummarizeSubagentContexts(ctx echo.Context, sessionID SessionID, params SummarizeSubagentContextsParams) error
 	// ListTurns List the turns of a session
 	// (GET /v1/sessions/{session_id}/turns)
 	ListTurns(ctx echo.Context, sessionID SessionID, params ListTurnsParams) error
@@ -2933,6 +3262,15 @@ func (w *ServerInterfaceWrapper) ListMessagesAsAdmin(ctx echo.Context) error {
 	return err
 }
 
+// GetSubagentContextHealth converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSubagentContextHealth(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSubagentContextHealth(ctx)
+	return err
+}
+
 // GetDelivery converts echo context to params.
 func (w *ServerInterfaceWrapper) GetDelivery(ctx echo.Context) error {
 	var err error
@@ -3173,6 +3511,22 @@ func (w *ServerInterfaceWrapper) ListFileChanges(ctx echo.Context) error {
 	return err
 }
 
+// AppendFrames converts echo context to params.
+func (w *ServerInterfaceWrapper) AppendFrames(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AppendFrames(ctx, sessionID)
+	return err
+}
+
 // ListMessages converts echo context to params.
 func (w *ServerInterfaceWrapper) ListMessages(ctx echo.Context) error {
 	var err error
@@ -3358,6 +3712,70 @@ func (w *ServerInterfaceWrapper) StartExecution(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StartExecution(ctx, sessionID)
+	return err
+}
+
+// ListSubagentContexts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSubagentContexts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSubagentContextsParams
+	// ------------- Optional query parameter "turn_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "turn_id", ctx.QueryParams(), &params.TurnID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter turn_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSubagentContexts(ctx, sessionID, params)
+	return err
+}
+
+// SummarizeSubagentContexts converts echo context to params.
+func (w *ServerInterfaceWrapper) SummarizeSubagentContexts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "session_id" -------------
+	var sessionID SessionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session_id", ctx.Param("session_id"), &sessionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter session_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SummarizeSubagentContextsParams
+	// ------------- Optional query parameter "turn_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "turn_id", ctx.QueryParams(), &params.TurnID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter turn_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SummarizeSubagentContexts(ctx, sessionID, params)
 	return err
 }
 
@@ -4542,10 +4960,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.ListMessages, options.OperationMiddlewares["listMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages", wrapper.AppendMessages, options.OperationMiddlewares["appendMessages"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/messages/rollback", wrapper.RollbackMessages, options.OperationMiddlewares["rollbackMessages"]...)
+	router.POST(options.BaseURL+"/v1/sessions/:session_id/frames", wrapper.AppendFrames, options.OperationMiddlewares["appendFrames"]...)
 	router.PATCH(options.BaseURL+"/v1/messages/:message_id", wrapper.UpdateMessage, options.OperationMiddlewares["updateMessage"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.ListExecutions, options.OperationMiddlewares["listExecutions"]...)
 	router.POST(options.BaseURL+"/v1/sessions/:session_id/subagent-executions", wrapper.StartExecution, options.OperationMiddlewares["startExecution"]...)
 	router.PATCH(options.BaseURL+"/v1/subagent-executions/:subagent_execution_id", wrapper.EndExecution, options.OperationMiddlewares["endExecution"]...)
+	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagents", wrapper.ListSubagentContexts, options.OperationMiddlewares["listSubagentContexts"]...)
+	router.GET(options.BaseURL+"/v1/sessions/:session_id/subagents/summary", wrapper.SummarizeSubagentContexts, options.OperationMiddlewares["summarizeSubagentContexts"]...)
+	router.GET(options.BaseURL+"/v1/admin/subagent-contexts/health", wrapper.GetSubagentContextHealth, options.OperationMiddlewares["getSubagentContextHealth"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/rounds", wrapper.ListRounds, options.OperationMiddlewares["listRounds"]...)
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/file-changes", wrapper.ListFileChanges, options.OperationMiddlewares["listFileChanges"]...)
 	router.GET(options.BaseURL+"/v1/file-changes/:change_id", wrapper.GetFileChange, options.OperationMiddlewares["getFileChange"]...)
@@ -4873,6 +5295,52 @@ type ListMessagesAsAdmindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListMessagesAsAdmindefaultApplicationProblemPlusJSONResponse) VisitListMessagesAsAdminResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubagentContextHealthRequestObject struct {
+}
+
+type GetSubagentContextHealthResponseObject interface {
+	VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error
+}
+
+type GetSubagentContextHealth200JSONResponse SubagentContextHealth
+
+func (response GetSubagentContextHealth200JSONResponse) VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubagentContextHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSubagentContextHealthdefaultApplicationProblemPlusJSONResponse) VisitGetSubagentContextHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5559,6 +6027,54 @@ func (response ListFileChangesdefaultApplicationProblemPlusJSONResponse) VisitLi
 	return err
 }
 
+type AppendFramesRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Body      *AppendFramesJSONRequestBody
+}
+
+type AppendFramesResponseObject interface {
+	VisitAppendFramesResponse(w http.ResponseWriter) error
+}
+
+type AppendFrames200JSONResponse FrameAppendResult
+
+func (response AppendFrames200JSONResponse) VisitAppendFramesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AppendFramesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AppendFramesdefaultApplicationProblemPlusJSONResponse) VisitAppendFramesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListMessagesRequestObject struct {
 	SessionID SessionID `json:"session_id"`
 	Params    ListMessagesParams
@@ -5899,6 +6415,102 @@ type StartExecutiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response StartExecutiondefaultApplicationProblemPlusJSONResponse) VisitStartExecutionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubagentContextsRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Params    ListSubagentContextsParams
+}
+
+type ListSubagentContextsResponseObject interface {
+	VisitListSubagentContextsResponse(w http.ResponseWriter) error
+}
+
+type ListSubagentContexts200JSONResponse SubagentContextList
+
+func (response ListSubagentContexts200JSONResponse) VisitListSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubagentContextsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListSubagentContextsdefaultApplicationProblemPlusJSONResponse) VisitListSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SummarizeSubagentContextsRequestObject struct {
+	SessionID SessionID `json:"session_id"`
+	Params    SummarizeSubagentContextsParams
+}
+
+type SummarizeSubagentContextsResponseObject interface {
+	VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error
+}
+
+type SummarizeSubagentContexts200JSONResponse SubagentContextSummary
+
+func (response SummarizeSubagentContexts200JSONResponse) VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SummarizeSubagentContextsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SummarizeSubagentContextsdefaultApplicationProblemPlusJSONResponse) VisitSummarizeSubagentContextsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8437,6 +9049,9 @@ type StrictServerInterface interface {
 	// ListMessagesAsAdmin Read the history of any session
 	// (GET /v1/admin/sessions/{session_id}/messages)
 	ListMessagesAsAdmin(ctx context.Context, request ListMessagesAsAdminRequestObject) (ListMessagesAsAdminResponseObject, error)
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	// (GET /v1/admin/subagent-contexts/health)
+	GetSubagentContextHealth(ctx context.Context, request GetSubagentContextHealthRequestObject) (GetSubagentContextHealthResponseObject, error)
 	// GetDelivery Read a delivery
 	// (GET /v1/deliveries/{delivery_id})
 	GetDelivery(ctx context.Context, request GetDeliveryRequestObject) (GetDeliveryResponseObject, error)
@@ -8479,6 +9094,9 @@ type StrictServerInterface interface {
 	// ListFileChanges Read what a session changed, merged by path
 	// (GET /v1/sessions/{session_id}/file-changes)
 	ListFileChanges(ctx context.Context, request ListFileChangesRequestObject) (ListFileChangesResponseObject, error)
+	// AppendFrames Ingest frames of tool calls
+	// (POST /v1/sessions/{session_id}/frames)
+	AppendFrames(ctx context.Context, request AppendFramesRequestObject) (AppendFramesResponseObject, error)
 	// ListMessages Read the history of a session
 	// (GET /v1/sessions/{session_id}/messages)
 	ListMessages(ctx context.Context, request ListMessagesRequestObject) (ListMessagesResponseObject, error)
@@ -8500,6 +9118,12 @@ type StrictServerInterface interface {
 	// StartExecution Start a run of a subagent
 	// (POST /v1/sessions/{session_id}/subagent-executions)
 	StartExecution(ctx context.Context, request StartExecutionRequestObject) (StartExecutionResponseObject, error)
+	// ListSubagentContexts List the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents)
+	ListSubagentContexts(ctx context.Context, request ListSubagentContextsRequestObject) (ListSubagentContextsResponseObject, error)
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	// (GET /v1/sessions/{session_id}/subagents/summary)
+	SummarizeSubagentContexts(ctx context.Context, request SummarizeSubagentContextsRequestObject) (SummarizeSubagentContextsResponseObject, error)
 	// ListTurns List the turns of a session
 	// (GET /v1/sessions/{session_id}/turns)
 	ListTurns(ctx context.Context, request ListTurnsRequestObject) (ListTurnsResponseObject, error)
@@ -8807,6 +9431,29 @@ func (sh *strictHandler) ListMessagesAsAdmin(ctx echo.Context, sessionID Session
 		return err
 	} else if validResponse, ok := response.(ListMessagesAsAdminResponseObject); ok {
 		return validResponse.VisitListMessagesAsAdminResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSubagentContextHealth operation middleware
+func (sh *strictHandler) GetSubagentContextHealth(ctx echo.Context) error {
+	var request GetSubagentContextHealthRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSubagentContextHealth(ctx.Request().Context(), request.(GetSubagentContextHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSubagentContextHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSubagentContextHealthResponseObject); ok {
+		return validResponse.VisitGetSubagentContextHealthResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -9349,6 +9996,54 @@ func (sh *strictHandler) ListFileChanges(ctx echo.Context, sessionID SessionID, 
 	return nil
 }
 
+// AppendFrames operation middleware
+func (sh *strictHandler) AppendFrames(ctx echo.Context, sessionID SessionID) error {
+	var request AppendFramesRequestObject
+
+	request.SessionID = sessionID
+
+	var body AppendFramesJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AppendFrames(ctx.Request().Context(), request.(AppendFramesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AppendFrames")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AppendFramesResponseObject); ok {
+		return validResponse.VisitAppendFramesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListMessages operation middleware
 func (sh *strictHandler) ListMessages(ctx echo.Context, sessionID SessionID, params ListMessagesParams) error {
 	var request ListMessagesRequestObject
@@ -9616,6 +10311,58 @@ func (sh *strictHandler) StartExecution(ctx echo.Context, sessionID SessionID) e
 		return err
 	} else if validResponse, ok := response.(StartExecutionResponseObject); ok {
 		return validResponse.VisitStartExecutionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSubagentContexts operation middleware
+func (sh *strictHandler) ListSubagentContexts(ctx echo.Context, sessionID SessionID, params ListSubagentContextsParams) error {
+	var request ListSubagentContextsRequestObject
+
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSubagentContexts(ctx.Request().Context(), request.(ListSubagentContextsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSubagentContexts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSubagentContextsResponseObject); ok {
+		return validResponse.VisitListSubagentContextsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SummarizeSubagentContexts operation middleware
+func (sh *strictHandler) SummarizeSubagentContexts(ctx echo.Context, sessionID SessionID, params SummarizeSubagentContextsParams) error {
+	var request SummarizeSubagentContextsRequestObject
+
+	request.SessionID = sessionID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SummarizeSubagentContexts(ctx.Request().Context(), request.(SummarizeSubagentContextsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SummarizeSubagentContexts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SummarizeSubagentContextsResponseObject); ok {
+		return validResponse.VisitSummarizeSubagentContextsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -11239,372 +11986,436 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rchtJkib6KmE8a1ZiT/KqS1eRdmyNLam6NFMqaUVqanYafZhBZICIZiIClZEpiCWT2fm777F2Hmye",
-	"5Fi4e1wSiAQSIEFJvfWnigISGTcPv/vnn3aGejLVSqja7Jx82hkLXogK/nzOh2Ox91yrutKl/aAQZljJ",
-	"aS212jnZOStn/NawfFrJD7wW+f5OtlOJ3xpZiWLnpK4ake2Y4VhMuP2tUM1k5+RvO/T0zt+znfp2KnZO",
-	"dkxdSXW98/lztmPHEqreeyHNVBuJA82Pm/O65sPxRKg6ZzNZj1k9FmwkS8EUn4iMScXOzp+/esW4KjI2",
-	"G4tKsHrMayYN40rXY1HBQ+8vftz7nj169+Nz9uz42bOM2b++P/r+z7vLl9I973MxbCpZ3+691aUc3i7O",
-	"/d+EmBo2G/NafBAV01OhDJM1G1V6wqpGKamuGVe39Viq63Vn8fKCXy8OeV5zVRg20hWrx9IwU/NanLJa",
-	"syvBjFA1u+LDG8ZhHkM+EezR2dtXe8/W3oRXhZhMNezDOzEt+a392cJsLMnAYdhD48rMRMUqMRW8tofD",
-	"BK9KKSrGi4k0RmrFHp292Ft1IkRc9uNAV1dal4IrmNvPesjT1HQxFmzK6zHTIzgXNuOGDSvBa1HgTny/",
-	"9k68E3V1u3c2qkW1OOCvlmKfHP9gqZM9PXycMSOG2h5RrdmMy9qOFt4+0tWE1zsnO1LVz57s+NVJVYtr",
-	"UcF4v/76695ZU4+FquXQXq6OQQ+PMjbWMzsQjx7HZR4f77ZHXlzXf+w5Qr+4nYq9N/B2080ZlDZKjkY9",
-	"OQM9neYM/7H3TvzWCFPvvSrShygLe4RA4hU+mgGNDXlZiuo7w/RMWWagLJ2PecE4+8BL+ytFO/BkzYP+",
-	"nO1MecUnoiaGeeaI9nkphapfvUjP1M8Ip8xVoHY7AWmfsyS5k+1YhrZzsjOE913KYk1C7CDBN6q8RWIf",
-	"c8M4uwZyr1huxG+5n8Jvjahuwxw4vGtd0jzzvDq1G6/8BvjHOnYgPLD+LvxFjHQlVm+DmcDBLN+GK3zZ",
-	"uvvwfMzVtViyByjAhvBYFxXAl+uv/7merDgANsRHugbGbzcYuamMThBgrsTH+nII3+Z4bS0XvhYMtxfv",
-	"459399kZu+JwRTOmK7iqQDAgxFkp7SWXhj05Pu46LxxkBWN7IUr5QVS3y7aooGc69sh9vf4mvZCjUYKJ",
-	"/joWsEg8dWOPSHh1R1asFh/rU5ZLVUolcuRs/AoE+qOfXu0dIzdLbUkBA8aT+m+VGO2c7PxfB0EXPMBv",
-	"zQFM77UuBOoYql6+Tb81ohFM2Mes7iWHY1C7Vm0f/GD9vXv5UQwbO4NlUzLNFb+2+yLc0x2TcA9e+gfX",
-	"n9Gr0WteD8dpzp9bFS0QfMkV6kJW5zBCKKuWmlpwmHguPk7FsBbF5QdRWeGQx5oZTB+V9bCAV6M9HH3V",
-	"HH/RSnTM80zRNE+9tDS1LEurOKrCZLHiJg17fPikz7TsgL3m9rOcyDpxlrWYGDYVFbIJxx86KLyEl8QD",
-	"FWLEm7LeOXl6mO1M+Ec5sUrH8aH9l1T4r6Mk534tjOHLWfcEH+mgKvp2fVKikTt2hL4Nm9Imnko3qjB5",
-	"/x1aa1Pellz9O1Ll4szoC9wbS+QZ3P+hnPCSqWZyJaqOrSJCX1fdhqUuzgM/j/bnKVK0EhI4K+iKSlcs",
-	"h93ILTlfyw9CdW0a7ml6156u3rRzATreUlYllqmB9O36lHTBzc2yYWtubjrGtF9tMKC+EUsXWtsHMqY0",
-	"GoLwTyZrI8pR10TsIxvMpKmWT6SpurbbfrXugJ/tw2aqlRFAkW8rfVWKif1ziLaT/ZNPp6VEi/Rgik/8",
-	"yz8M3qV+Utm9F0acY+BsxGXZVMGqYflQFwLo29T8qhRgexpro4GEtuuP/D5z5mtqGvT0QfxohyG67OcL",
-	"zycsvWW/bz37GfaCNgjMseGN0rNSFNeCHoO9LwpwLPHybaWnoqqlPakRL43IdqbRR5Ziai7LlGqGziT7",
-	"eqt06aZmsj4FH8tU6GkJomCONLId3dRWiVupcJGm9IYe/5wh7ScMGNQjKmFE9QGoKWO8NJqBrWavEysF",
-	"N6nZfI6J+m80QJhisMH11T/EsLaT8Natncj8RuGU+y7Nvo7EIhxJWb4Z7Zz8bfmPSeDtfP57llCt6oor",
-	"/IxVepYx1ZQlsvsaHIDA6q2lz9Utm+hKgPJgn7IXwl3shUVXnZ4sp59LVN+sCV/XoggWjHNbzbujcOeF",
-	"sZpdxNF778P7969edGwCvS7ye4BLFL2gyttNdh+uifNOKz2Z1vt2WkbxqRnruv9UyLI05+6X6WmR/WgY",
-	"N3bMW8Yr4Wl07qhAFoFBrjQoDz2OaY6YPTUGIosWF51pksqnU6GK85rXzRKjzOt8QFdiZo1ToAL4dUQF",
-	"P73a+wGowHm5yLWYnkbgFWf0otfhlrSvnCxWXTakk2zHiN96eSmyHeNXvey9rR2a33sQl3ZE/7bkJntv",
-	"zuLCrm5rYVIGgGFG/g68rMdSaJsveb1qORcSeWxswCeNN/cAmmzDksuJKGIClqWw3ACl7LUoWlNtGtia",
-	"Dkqmg892Pu5d670FahAfp7IShlazQJKKhr22F7tRpTDW4sabzWp+I0yYplZDAQxgzE1rggWvxV5tN2PV",
-	"LD9na1DfRBSSX+ILFkxN47hnIYYlryyjkooNudJKDnlpBeokKUpRQ/u0+IVTV3vNLkW7Qd+FMVoLyIg4",
-	"szlvT0RsrbNaTvo/S5Mgf2kN3dYfS+9iuEif/WC8qjiI2MjL1uGPmHPB2R+ArXTqiAU+Lrmp91eTxfx2",
-	"wgLas+jYETGZ1veqVVz2J1Cn5W9CMYuSBgnCvXPJcjfTSHsrgn1VvtQM0Vd9QVfWCa7n716eXbx8sZPt",
-	"vH7z4tWPr+DPFy9/fokfvnv5y9nrly+Swqw7HHKmmCxidWU41kacAoOy989M+VCABQ9qQVCqpryuRWVf",
-	"8f/87WzvP/ne74d7P+xfnuz9/dNRdnT8/ef/lmIbpK8skhpXw7GuLkeVnvSUlfSLWvd8/koXt0mOtb6k",
-	"6k/bVn+6XEdTKNHhWIuPdXKyzbRYc7IfurxEP1Z6wo4y9i9HcL6iwMhnn2DKAtN266Rtnl9J1jrf+Oyy",
-	"yOXU4uLRQpNXBAnpOfxkzTs8R2vtXXlZyNpakZT9wKymYQcB2+7QqpnWdumpBLVotD3OXynkV4+5Ynk0",
-	"pbznux09LwqVkRDFFR/enNrJT7Sp2bMn7N/kX9Dbc1VydZOU6Q9H1otznvDqRhTkkYfAyhGzsp7Vmh0/",
-	"fWanv5qj3o0Ul5DZi4qPVkuKeS9QYX/FILKJ8WN2I6Y1aIL/aIpra6TcksuNPXr7fO/o8e6pPaKxVNeM",
-	"ouh2aeAsslazXYD9wmqUIGC+Gh6KtLDw8Sp+9rl7y19Nprpa219kd7y/8tY63c8QlniFvzs6PFzU5tai",
-	"+jnSDFRJc/z7qqW/EwbiJfOSsoLP+y8SVkcvS6iosc9hPU/D3ArdvKJXLlljR0wF0mRyF+6GqMCl+DgU",
-	"ohBFjpEv+DBE7Saihstz3DLyO67+UDfK/r/WNS/TmhIO/daF5tYgvjRDPluLBc9HHHvey/uhzIXB6cIv",
-	"OcZ3drA12eJUqMJyODpla3ByxcRHPqwZjbzI2/oLm2U7tyI+tCBL3LuW7UCj1qQTyiXyKUc9Ds7r71Zd",
-	"DVGMOY1CC8OuRKlnqM/j/IIScMReWwK0ts9tnK2QJMROrdEK6w8hvhiNNB9Jh5TKo01UytQO9TqMwJ0S",
-	"KXHlPOUZv4CmquwCMFQqFdNVISqI4gadFNmPYrks8kX6dK9cV/akWPKa2lUlPsglGv6h1/DtHNFFjikt",
-	"qHTs9tQ37+LYCT6dwG38tLOweemjVXXFh0tUAfSFLNi1b6ZCnb19xQo9bCZtOqe3t719/zBa7b/jMx/m",
-	"yHbQvCgunNE/d+ZrG47L3Ii/eCe8rFlh77IVFfiLh/ATlvxKJEJtLwO7aMVxklyjEh/0jd+RxfVlLvBs",
-	"33KlK8WutS42X50Z6unKcN45PNQdxLuYC39nzIz1TIGjNrnKma5uwC9yNz8nRfxwDXNvdcfR7dpsbXbq",
-	"3ryInHdzdoL3Wa6hRdLblvs7Q5rsqrzb04X44IwHwlp58EM9uZJKFJdSpYxrinldSQWGO3nnp7yqmR7F",
-	"8S78QioKTb74mZLN7ydq0CmqcTOckx3jBBkF5ximyl2L2jCZFs6bxFaWBNLBc9koBVn/hSiszW0/o1h0",
-	"vF9kne7fL+u5karoS4D/Zp9d8DMvhqqS4ehG1bIMfIyo7X4Oe6IL5J8rNyZKQ+gX5V1ISFgI8mJCBAXC",
-	"Q9ZFAfmqtHiMiPY6OpDSzgqrRCo7thVWhsKVqpLCgIf4CJWKdfQga0h0qUJ2ZyPnQRTH765RusD0zqFA",
-	"o1Gr8ha1ulNWCfjDKoLio0vulTXc/j9n7MXPe0ePdzPM0BGqYErP2HXQrY9SbKJbbYJUg8ZeVtMnqkln",
-	"iL9h/Jpb68i40KGl3Jk0yKmOju+RVflppr2irYmm5mh/tv1Zbi1bg9esErwsbyEtQ1I6Rr0kg2r+bp7X",
-	"lD61lp7cin4l1JKmAq2EcYxZMVPzqhbFwo2+n+39SoMLIB7iwHArDTMuzcETi/hCkMExL3HMOmupQim2",
-	"1xFWnFdA5u9P+9oHju8F8aZhj4QatmjpYiULEDXwLahZcOkIp0BPEEbHLKCa5Qcfjg7s7pqDT7TJnw+i",
-	"nTn4JIvPCZv3fhJFNs1k6JuSkKKo7syCZZv+b6SmtJf7k55F1RVYwAm1nbE/spAVGpxIFREBJb2QbsT7",
-	"yFCIg/PfZn7CvPqT1mK502ENlwW7EnAQekQ6tDsI0wzRm2yJk8sS/mgUJJIuPYp3wuiySSsbNP5UVEYr",
-	"TOvFqjp6sdOkWxSB7xVFYBZLxz+v03WloMtG9IdFIvFI5PWCcYyoPsCQJFDw70hhDMzq0u1KRKuBr9lP",
-	"uRqKEnewkGbIq6KLnOVo9JqUuNTlIXeUNBgge/STKy1xSzj/5ezt+U9vLnaynbdnF89/2sl23v9y/v7t",
-	"2zfvLjpSHkLVVJRCgbValuS06thujJZwkzxniE5U4h/gJs8zNhvftqIOJVc3lxR7cAUeUkGVqwtBuH9i",
-	"6C36QBbLJpSOBckVpbgixCCptrzl/6U63CXuHLcPPQJM8GjvHEb40dIUxu7kxfi36bsYbj/HHTilbFcE",
-	"KqhMzeqZDnHZCb9lI11di3qOXYRkUV5Wghe3l1N7iRQGk9SolEN0xSBJJE/wJeZqdlI/KHm6wiAIlb0x",
-	"yD1tzURPpqWo24wrXMHkwO5tqcpbMPnnyvNc8QuzInziyps4oDdoI7y7fCxLtCxZDgrppVOSjPgtZ4Pm",
-	"8PDxEIt42X/9r/89ULlQRfsZKJDc3R+oxSA21P85Ib/aEWTnMpfF3UeXmJtRpzuWUkqrRhkogEUy4mxY",
-	"cTOGZTxOW4IdM48UHzjiZa7gaOyHcABPeWW3fpljBTI1XN51jU7cRhWs1i0HC35lN+fZPRp/NL/1z5p+",
-	"WGtdXg55WSaXBns+sifMSnHNh7cIS/DTq72nu718Jgs3Yf0xNiAiMgjXMNn68WfPOxyPXt+w1YhZc2cr",
-	"c3mS8CJVpA88Rd8J9pHFDIgW4fcsdciLrKR1KNE1X2nc+T3fLKutxTjTSQhPDw/R9Eu7lTfkpXdkMfd2",
-	"hV2IAU3fQtg7VovilB1Zg+zp0fGStTtqTbq97HvAT6R16d62ZCfnEyyS1JigPJjDUsK4D3swaAXfrEHo",
-	"l7BJmk5P/ueUtvk5LtFL53lml7EW63lorp0yS7ZXTc1ywqDKQe0aScXLWAukb9EmW1cf/FGKsojqYdfI",
-	"2rH6IuYlzipt/4suJaqjI/yi3VRaRMrqO4ca2AxEofjI7UKsWYWbnGcsJ9PT/mlXYf9fWRMRPtD6stTq",
-	"Ok/e45Fd4+KI/3r+5hc21VZwVsgersS1VOQbyw+szWZffgAF5/DXlNfj3Kp8OVW7pgeMqigXt8xaCkIN",
-	"ETZEN7VVtSkFw5qDq3kHLifDfQyDpajvR1kKLBxIz4WMbD0CpWMk7QFAbqpT6Cox1VZskQk0J12s3nvZ",
-	"GdBEy9iZ6XkvhQm91/f7TkLocVJwaeApFFlsFlKVo5EPTa3Cb0H4FvqRRhLoLm4EXARC+CgF/wDxKYPp",
-	"v5aKIniZxZgYDNEo/oFL2KvLaqk3I/Kj5Pcc1i2lEuYSQsrL0l2UtrcParnNhlowjmQldb31sdrKy51j",
-	"UO72UQzKX8HMSVijm2ooAjDF52xHl8UlICWkCvrcOzLibVQX1O9wdVVYkZN26kM8lUmKl9HEKc/vsKe3",
-	"f5rGvEFaBN9ev4nCey7rqlFDTmeeCA+v2qMkR7e/urwRiVzeX+z6SmlEAVfw+93k7/HALtd0ZNCvWsBH",
-	"3QZkHaKXCKx3jzFWnMj6ZgD9sA/vPYdHHe+d1+rXVBqL+SidI+LMwYn4E42uTltWxOx8QTJlc9LPUfEi",
-	"FXZz3znW32aO8wxsbktSZ9Le7hTRpUmqJemWqxGv1Nqp3SkdA7jQla7HzMhCGHCiWbWjUXIkRcFgD53P",
-	"n52hGTERkyvIWG0ItYBSlVMOw3nNZAPFY3t6xVIZGHGiU9ZYtuLy4W7ZkCsoFRC4CXPF7AsJ7Yf3ICYf",
-	"ejrdYuzXluTKfAr7E1cH1k8+9DraTiERcvFaYjnUpT3pqEpb5Ggd3pglHokFH8ICy0pd3p8EL3E1XTav",
-	"MyT1TRrmtaep+5M0tU7llo65uZwkwT6DckvZd/Yx1CYEw/h4VFMwJTi3RaFeclOn3atUhE1cMmNE6CGS",
-	"IdWwbIoO2u3U9Pq7VmhXogTypH/lqgMOFfwr+GXbv6LLgiDUTrtgdTZ1H68p5ecpJBZIfruyQAXtFUeH",
-	"t4SoXndZ1Ges0jMCDQvZnW0A8iifr4RM1pRPwvP9e8istaNe0qhptVnPFLuC7EOrlVAVSSug5iV0iKeA",
-	"wWc5iIGSUDYRFRWMWlbQO7sycgokqHGd1JuaF7xeiYr22j1nCUWXYvXzcNbv7KOWHLmStfx9mW38/l8O",
-	"Dw8PIQER8HuGli2rdqZ0xC2SjAKT0yAxzTMLBXjwlbBybz5ntCe/WF9lrsdS3VjS6yOo1lSTox/052AX",
-	"WpfPeVmmqCXKVLwfS6OPNkUE4tSp+4gdtbVoCNgAqdKE4pRBfz6tzVxQz0NaoL8nMS13p/jNsY8UU4RC",
-	"WdOtifeqD130BtKXcAcgU2WxOgoAUC3XWeZZhDTaZuI4mZ0XR05mZTkZAWu7ExEYfNH/t7YPsfeLNlbw",
-	"O7XpSN+BcEjYG6+YdDGtb961GG37vH9xYef/Ob2E/W0bUACg6YapvXBPJT/Ukpfl7WWjTDNFe2QZPB4V",
-	"O2Hel7PdoLAtfbYdjrnoJIN3ro83rv9rEg67pT65Do9VfyGHXA19UIuCLmF5ke8o7TfyPpvYg5Q+rjWd",
-	"QG5df+/Bme8jMrzA7b/ZAHHrhBet4fX1tDV9mvPlz+SPC+OmJ72O3bNtu+YP2+AP2+AP2+AL2gZLWAQC",
-	"wK6Z97K2N8v1XVBtaKSn1J3AISWtkJ9+2JXr6Upy7+vw84DGvSsz1wNSmkcEXqU5BECkpV6vsM1rwsh0",
-	"2Txn3ln+Wv7ltCfey90dX2v6o+bJ6ugwBbn11UmhmCsv2fYNogJR9qL02fdkqpmA4rM6jfEObH3uli/h",
-	"8velNbV4+PwFsnu+5Mpskv3X79Z0ZHqtT2E9yYV040pMNFrk/VTjro15R3Ttgj2NgWZA3Bhpak4IaJjY",
-	"fGtqMUlmC8YnE70rALp7WoN6qloORcd7wratgd/DRpUQDJcGum8LR41xEwFo/Ov5m18yVohpPWZHz/ZZ",
-	"/ukz9eMC5ucUOLuhWNuCPXCwtAVKzrgZKIhzzgCKpLIGmsJo8zqQQdG3e+ZGTvf0FJe7R7mHuFjq35NA",
-	"FPpCKvyaqf3bqxNHeVIw2oiNS8ZDfUBQ2DaruLYH9S5C2Nrmga0J/LUORmAn6F+0K36nVqSIxFtixUXv",
-	"FgLn8vdQRLbGCW+yl3fYnAj+kNDm19iQ+3DELGzwN+uIsSs55x/EfUnp17y6KfRMZW1Uw95Ymt1Yhi3w",
-	"QkDG+6EvxIuupmOuRLECMcdhFLIZxH4J8Rjy2lHnE4WsSQcoYAZ/3hRGZymQ7TzYIu118vgqOeHVLfVN",
-	"ez7WcrjuUbYdH/NC3pluRKOWbRN5jnS1mNhwB5dCd+ZCeuGbVEm8+/E5++HJ0z8zaikW+n9hpi8pHWCm",
-	"5lQ7cSmLvN1alA11IaI+PaU0tSjshiTiaMO6SaXrLsXRBWijHOFALqGcgldQWzFzCES6KQtCsOjDnHtE",
-	"qmhDn7tgVQceWatoAq4kNUnjNas1KzSyMWwpj6GNffYLaHcrSyvQ+w7AT5dQV2G69i0Aj7oab4rTuCPU",
-	"rt0Dlr9gvRm8POqQ4O9th3Mr8HJRVbrqnA3AA0Dg8BILffKMCcB6cGQ2gqSRqAinpy0elQMlZlU6iOYe",
-	"fAfhnD9HnT3TawHwiMtRU5Z5til9GsbLUs96p3FNSdXul6oPinkCYA2mjwBBqKMSSQBiPeIrSLM0PWtl",
-	"q7MpctvLZSyT5jH35NyU8FvHXPvljN2tNHtuPh45q9+ek3yhgruuve9cs6yh4VMtNtn+sAjEYOk96f8B",
-	"j3fNFgm9fS7YmdnRyn5/hI33IeQecDaC/OhQbHjZgLadx00a0/Hbe8RVw+W7F0bJArQJcR3LNsklPQNP",
-	"Kji+/F304lR24o0aSSXN2OpsYijktDZEZLx3P5CtNPiLWRM9PUd4qfZ/HXelb8e/GEdgkfZ+urh4y/CB",
-	"/TSYtKxL0QUqWUBa8ExXRYeTM1njnjeVOrnmtRjrxogTko0niEZiXwp/ibxHYyaq/Yc5RsX/HruNqjGj",
-	"G7hEh3yeLIGFvClsBQsLhugutY3NnMp3dRttonfA8dJSmiguaXwAsOJRE9cCifFKFgUgDCtdX4KK0EIZ",
-	"jj/F1r6tT7i5aX3g7lProaZqfwBEGH/gQL5bHzqxH3+G7efjT3yHt/jDoJm1PvVYda2PXVFQaxxfDBN/",
-	"GsUy5t5Qj3UBH5HOER2710zgAHyWx2ULVW6sDdiDjRHFHMKgv6X+8/DPtKyDs7yc+zI6m4jXRZ+6UHhr",
-	"+yLwosDp/D/CePhvcKP6U4pgxMKxWePVD6zsns3iQaAN7mWpgVz90cYoZK3zjr8AUuTVcCw9dJk7beoB",
-	"2TrXUCIPP4zm4HczfAQUHP3bkUz0UXhz9GG4RtGHC4p6ROttFRftuJZ6awmL1wIfhCfAYax4eQnmAd7y",
-	"+HhrXdmpwsGlHO9vYYTNsETCFsuUmeSCF0eHGRN8OKZ+m6C4Q79bAE8/RWFzrbHKQ5qQMdHLQGnHkRZQ",
-	"xvujiPRqn3EWO5T6hk29j2lBlemvwGwWWfJw05sgvayL71xrhEIGF4Ws6dAdQP59O6jmYJ/nC7Nuosqs",
-	"GhWWUwZk3HFcc42fZSUWeGg6YZFw0C0f+c7Mm1Vg6T/Z7Tl0usNJRMIpDeJ/OItk8WgibZQYpxSG4Nxc",
-	"2lLcyMRx14QLqam1ZZrdaVWubUo0EK8EG3NotKybjr0e8ikfyjpRR/0+OfkaUTTd9k74LbsSzApd2Oqn",
-	"fd2xViZJcT8AqSj+ujustMJWzi2Edh6AX/furnKfhVhzk45OIgunHfapk/LOSGBs1t8IZ7EN5ryqidbd",
-	"WeP9s541nO6w9y+tYrWVBAfaQiq8REwHItzZWJei2326XkDF1bbZhbSjKxu1hPLByYVZdO7hG8v81tw+",
-	"VGiTSs9L9LkSMyT0e3je7yay2xl3BdJ3UHPm1h/m1bnc4p9d4dseR+mr7v2hqP3TK2qRKFZDXmEDofsC",
-	"+4leiSwxTl+dNKZmppZlycb8g9jvUhr9NUhxgnfomlzRwQPRyb03AMll5ng0NzcYb4Tr7ZCihTVHLcej",
-	"618L2Njvd08ZZ7WcoAOxKUvGDSu1uh4odHVj8lUhC+ypEurhlAj9zmSBeADQDhnoNQX1EQGVUyrIZqC4",
-	"2+uA5R0Xd5qfx/G721t6d+NKpwS7Fhd3msO30qjLNJOVGRxtVguVlP4KuVfApTi+r/5Ha3UQO53Ddrd3",
-	"eVo1qgPn6tvoIuY7C9yJDP/oRfbN9iKba0dxJzIg5f1u7/ijN9q99kYzsfv03ht7OTGHVsr+t9iR7S7E",
-	"+m20dXMBpTst9Y/ecH/0hvs/pjdcB+/s0mRbkq993+ZMlmzByEpK4LZ10GZWc+bLnAqXNlohPExZSmu6",
-	"rjrhjce3ZDVcyw9CsSs+vDkFq3Yq9LQUHfVzyRbRb1y+p903sFR6ZJHAq9LLVWK22WIxjG7EUKuUm+7x",
-	"4bx7w+djPqayXfzXUTIp58EWjynL7aUVUb/qvuEa3I52V/V+nB+Z1ALn/9emIJg1UB1KPbzxnbR4za+4",
-	"FX9v3kLTn/k1+wUk5pXeCb+h/wy70Uk/bysoapyjoVPUO52jGOtcVxNWtMmugfoamy2+wls347Lufnf3",
-	"q58dtvFWE9IytQu6/LAxo407IPYhyqhnYqI43n2VPC5dlpZhbzZTK2fTiAEXvv9bC3fdmjDLAW2PVqoj",
-	"ftDl60ljHHSCUv2kZ2zC1W0AMZ31r5q7B6jUE9YoygbbREcLYEZLMRDeQb7dwq4sx9Z83YLEDM6vubZp",
-	"9wZ9BHTjtnPN3e/z+D9ztwTTh7KhHaXpmzDRxwADuvLWl+tzuGwyvhdihMkqo2ZSPWfXGFFdRq1h+olh",
-	"jyyyulOEngoFCIJRuRwEcKDxJRp/odtlj4TuhcYzjtgjQp5bVwvyN2xuMLWWw5uthL6E00vX08Yw04uu",
-	"r/WqbZH5fPVgzR0VuB1Qy5372dGKNPSdcu0lIEZXQWVZnFZGTjFDrT/hJ7oKfatWdatKZaqeD3Wyax0r",
-	"xQdRnmLIcazLwpDDEhyOQOLSNZ86bDUMJsQLjEdQ4nO6v/O5UMUvekNzbEm2CDhZKVeEMq1cdD6KymPj",
-	"rzkV7065Ej49ZlXqWt5+IG9nr62fsEMJy1WTij6flUaTaKaGt9hRdTaWwzGU9EHM2W5Qraeb5VR1rTx1",
-	"Fc6Fqn/Rs6/U7sKKHrBv8lP2j+1bYdiT1EXv7I2/k22W3nGThtBYs0/O9tJVt4ivsphKMnc9FHjXISUC",
-	"y8OxwNeeFAZffkj3GuoTraSdd8HKbqMAOzYTaQH79z2enH0ArNfZBqfssK9wSzWCSnTz7WyXO+FShdLB",
-	"+/JpP1x27yZVAesGC9IldS9DSsDCMd2Dkz8Uwjjs3g26NwXvPbnzU0192315qTZvbvigekZ5znOXr6XP",
-	"LqZKrwEN5GAxvky33vtNaZhjEhv32u6gwn5LWiSmLsy0dOOdOdqCdS85uH+jfUmkLwR1VxrLgk4DT6xn",
-	"GvLzEGObVJNQnClVZAzZP2UhLi2Bd2if5r5Ag5yA/WaxgmgBmyS9b00p2Ixxb34HPnfvyzurC6xrnziV",
-	"+CFyWYO1sGwZHfYntUb21871RQ7XblwJkW6KTDzbNV5HiR9sT1mgqOCyBugXXV1KNW3qzZooRzDfS9D3",
-	"SWWQZrFTIzTAi1pAf9eq7n599uqXnWzn/P1fzv768peL5BQuLDdZ1KNdhWzSJULFzUm9z6k5ekIAOm2F",
-	"xzIvO2lM8bEG98t/3+ut+mySZRhN7k7qzBr95XtAr/yybRQVzzfuVS/bsKJMttECUE8jrSvel2wnKs1O",
-	"bGOL9NbTryydb6RcLaWgsxaQaN/KjztrQEes1r3Vnw3PDIfu2sr7UDKA9XyzGoad/UbqxVLWuga1pXNO",
-	"NiSYlJCF67/wqnc/PmePHz/+IWPvL55nbCKHlaaIc8by/8zRhTrH0uPku0UR5JxMc8WHazP7ttesi+HK",
-	"mhVaGKj7xF90TvU++5fzq1Tl1loiqBIf9I3fkeT6KF4pDbvWuth8YcZ50ZfqqvDQvQkIHHNBUODOzXH7",
-	"6Khb+5K8qZa+NuL9bYLqQ4Idx7ygrq9MHnvgA8DhOnfvXtg9XPNvl987aPt12f11M0nHiS/ExzpuR9yF",
-	"PZvSH99M+W+NoFZro56A/opPNnanmGZitbGERpm6yjBSFi0+uaNNlWD70BajB4tzKRnbZtw+EHXps2S7",
-	"jTWjJwLSHGYcy7qiklVT6ykWLfIbEQokrZYIpQ+h2mFJGWn/BvqYwL0G6+rlnrBnRr6J1S1vyH2a2sHW",
-	"BLNw6F10shH7XoMXJge9F65nifzbZXpNtZEPrRctvfTpNIle4aJzPiucPhAQdh4fXpbsqqlDRkHa6ZPK",
-	"LejtxAEaSuQb2M8zVuqZqNiQG8AhpA4sSR2ZzP1+5v0iimcyZz34wKhvI/Aey6WgaNLynXgfrhpzG+X3",
-	"B/+mnZeoJnbfvBGe3o1/D4Uac+o8n/IrWcqkXe2qPqXlh9UH2DHFCs2uxK2mOm9MtawwvX89TGT0RnXX",
-	"1klfmXXVyLKmSiVdsZzKFDqQToGQlyOYKDETpmYTeV35quTuHLhFl1f08uVXOu69AKtdmF/WPoPU/frV",
-	"6ZH3YY71F1ZOMemvWaxoouDXsZHcSOtJbRs6Y42SvzVideQI3rZ0kvchZ8LJfaPCBrScYVPJ+vbcroma",
-	"fwheiSrFXiE1xc73rw6mNSRvEYq7Zbjs/buf991dAK0K3+jHH9f1dOfzZ9D0RglUgfB6FCrsStQzIRQZ",
-	"b6DRDTXEgzBn8QSuuBBT1P9GQhRXfHjjnp9VshZ2Q7nCH3xnAM0kg/r/2gwUFuAbZjTGQjB9g2qwWCX4",
-	"cCyM/zkTH/mwLm8hBQyracPglRjqCnLuZq6sHifp0DNkNVA+2xJxNQo9U67efiRL1z3AJW4P1EBdWEZd",
-	"6CEo9y4wMdSqrviwPqUwBbBxO4ysDcPiOZC+10KJikMXgkpPmKz32atCqFqOpBWNphmOGTcMzhIqbVnV",
-	"lMIMlMtTEkZeK5jHHvvTn37U1eRPfyKJmuHPdk+gjZMlgNwofiMurQDOM/b+4se97/eZ5VAYs3PeLPvo",
-	"+4vnCF4S+7QQP/4/8332Rgl460AxwsOeQiNPUGmDHfe9teMo8aYQ9qZWDjrm8TF8hw0HfKaynYZU16AX",
-	"n7IrXY/hIyPqWqprs7tvBzxjYFa4fEkryrFR1ZgbVjTTEsB6XU+BjNUVl6WlSWJWUgGgKG6A5V1Tbq8n",
-	"M01V6WteC2PFnX0zzMMOWQgxhSbfXLFnT+x3Tw4PWb4AGZyfQqqRm9pMlOUePgGq16zS6hp+fXyc6j+A",
-	"Ww40bkd1bQjs0WErg3yfvUcpHLpeqIKRZGa/NYCkxSs+EbXrwwVERK8y++wVylP8Du4L08gg6mdPaH/9",
-	"upgskHNMeT12xP3k8Ak2wDbsRip7CyztYT99R32Pd+H9sOP2YdpryHAy8oPIEOmm8IDUDFVWVUQYzflf",
-	"X16wgw9HB4Ddahf/CwJcMGnsRH1fbHtFR/byUKNaaRhBA8P77Wm0OI4dxjeyvbpl7//lxx9/fOGfJQ4A",
-	"z9LqfkQEab++J7v+ysSNSQyeIHcQ1PlQFyLfZwhxRu3hHWpBGz8+i4rqv4Pl2RN1XtqJNTzsb/52tvef",
-	"fO/3w70f9i/3/v7pKDs6/v5zTrOEFuBuik93T4AxQuyFyMXO69aE0pNTllv5lcc71qhSGBO15XD4Q3ZF",
-	"/rBNOOs/415EveDwIdQ3/GPf77oNOD48op7lP+shXAC6N7R5EYAOcf2PdrzQyMVYTkhFxt6OOD48tLsG",
-	"MogAFggPJcNfYiqg+9mTwx9onmfDoTB+mseHlprgL9hBhkKSZKxlMXam4COEJgCNEVXOEA0dbav435Af",
-	"nZ+y/OOeh1Dfgx/ndrKWpeNWW03eroVZtQe1Y25uIEdmn1mLAHa3BDDSpjaywCoEmNV3hnmnJ/N5paKA",
-	"lggjBwOldG2HhL1EEKhSDoUyIqh5O2dTK1DZz/gFO94/3Ml2mqok3cCcHBzMZrN9Do/t6+r6gN5hDn5+",
-	"9fzlL+cv9+xvQvAlqAxR+fXJzuH+ET6mp0Lxqdw52Xm8f7j/mJrBg7pzMBa8rMe/27+vRSr3WTFeSg78",
-	"JT+w5tnvOSTsHj0BtUcUALyPB4cyEc1Mv8Wvip0T++6fYCQs4J5quxw72vHh4RzwI5+icJFaHfyDDE1U",
-	"OleppDQC6FbzODauZ0UhRpyK2FKv8nM78L1lIj1x5+Rvf488kzuvDLUs0Za47UZ9EP+dPYIN24XUwGsD",
-	"/gXfqHKBQndOdpRW6JLA7e08CtQxa90Ak1rIoF77QH6WH4QSxvzzH8kGRzERdSWHpvMw3lbg0xCNQZ+4",
-	"+OigGeAwvrdnoRlEZ0h5g9MbasuLQA91LLjz0E7BmwJK2UC53qqWb3IU3wrBka2KoGfU73PhkF/TOlae",
-	"sV3FwbTkcu50502tz+nqLhjl/o/zneAFSUm3jnVPkrjfviPcjrvV/948J7vjXw34OLZ2d9w46U2PDKKt",
-	"bXtsdHEDBsAdDuCWT8p7PYD/aV+41gG4KaxF3l9gp//n2eufN9jpSvDidokst7pOLDcyy4+mvALOYhju",
-	"isdABjtB6xtjFWRQ66x1j6UdjTJB6Dw9fMzyuFURqIIDlb8TdXW7d2ZN07yVK+BSHa0NaGo9ndLfLaFm",
-	"lawZv+0WammOZ3dUflG5NuTq/gnlOVfezyGHAh3rZBGbTSTch6MDUJwPyGNvDj6FaNrng7j2OUlNF85G",
-	"IIODm2BLLn9lnkEyArqZglL96KdXe8fPElfeSjuqLjZn5gyqISHLnyzwzkTg8AjWyZqdz9nKJ2kk1xRw",
-	"5fN/wZrVHk/CRejz4As5GhnIXN4eAUtT6+o2RcFn4Ih1ntkxPngvBB3cq3/7++e0nKfhEOTXoyBH5E0P",
-	"dNE31sp+Xpc8KL8b8sXpcoRg1MEn395HFp9X6OcEXm2QWe2DIydfbAeVJyXbiwAQs7WTD8WfaV0uNNvY",
-	"/olzFkPi0AlHUcCOQ4YC6bXP2C28zyEfREBiECnZfCQAbUuQy7mo65L86g7ELAK5rghiWhuPQmslInkh",
-	"MzbWM6A3XRI0tTRMFmIy1ZZETlhumqFrSfrI++EHagy41ugzh9A1IGBqRZCuKJ8hPWI3Y7nzmT5CeAum",
-	"dI3MeyiqmksVvUeowjB83v7SBTJh8IHyC7sSaAPlc8Bsecer9tkZuXThQmXtnYHYLE7XFdWH/cwGCpzI",
-	"P7A8dPDKTyOqC7Uf6FgLBwG/Snf1ylOKR0QvrUsM8vkvuri9t/t7FkZydf+f2xGwumrE56+Ag/huoRj2",
-	"3yo7Oee36Fe+EgAiAqgPGzEXgl34vJJDID1siTs852UpCiYn0JCvFuVtjIuCEbsAD0jRM7jiJ+heAFc/",
-	"hVFRJfRY9mZKjm5ZI1LqQD168fPe8S7GnADwmQ/BlzEciyEZDTU3N+g/j4un9BwWk/eX+kgcXL0MHf3w",
-	"poFqQ0ozOWrnImdoHxiXXGPfNOE3olWPFIF2QINyA6VN1EUqRmUfVtqYgSK57LLePFexiihk3RY07wTL",
-	"yMATM9SqAJ/NHHMIjCGbQxoZKMtasA5eV74OHX4+3+AQfuxyXoDDtR5rd4K1PI7S+rHC6cnhDwOVt5oN",
-	"ptkUznXbLApH+ULsiUZPqrbuqE7ja0TNuhavEvUe2Srjem7Jk+LMTkRaBZFviW1RPtOW2NZfAo9yqwA4",
-	"jhNAMLWbm1OyV56h9QjUf7p4bdE6xFtNCg4i93hA1hzZFlxmiH7LuvNmMmRwVvb3v/aIk5D0M9Aubvke",
-	"zUHL/iHmd/4qoXY9AoEBwtrSTVFitqV7cjGOdFfjqI5SQHKU4JCjDUlgjw8PM9YG6tx18EPEvIzWyiVP",
-	"EHo2g+5CnNnpDFS8ZUN4iMECBZkPAJrTNl5PmCiNSElDBEQKIHvwnLUPan6DlUWRxm+kGgp3l9hZ0txB",
-	"24K2BHD1dCVOOq9z+koqMdv6hYzAjx/4Ojrs4RW3MYv7HpmYyLZ/O2GKPtJOSnhEeFu6pgALu6WLesam",
-	"ojJaMcNvTduqCGBy86Zsq/eCo19nRtsfxDDl9mmhdsGwhSqOgbJikkDJcybrEyf6HFA5/gRPmjO75zFY",
-	"2y2jzDuB6HcB9wdtf4xYZqyU6saazboesxm/NShOj45BOUbB61IQrcVvf4g9FiMxTbo3uIGh58JcVoh9",
-	"VejRYFV5TBDBFlzSDNRSQ5tdaEaLBqZDHCE0/c6ztIrMHuVOl853s4FaVLd9DaTX2FO6esZ6KNVEgVvn",
-	"PS344z+UAfKgWWPI5eaFdgTrOhOJy4xkKfaIhg8+UfH/Mqfvr15iwp2auSQijk70UoxqOysMbjzZJX9w",
-	"smV/2iUcwfpu8Xhj8OD0AeNsH8YpbLfHo5AoRt39e0YANnMO4+Jj1zDmQ3Ye/Btl5wZpnpCXC49DL9X5",
-	"fMyhblQN6a4+xRfZMOQag1zBdE5MJu5O14H5bJEIaIQOAsD92DIB/CyNyz+H8eD4dTUUvQOcrevsIo4H",
-	"n0K3k8/rawoUEnSKgqtPm9MU4hxQCHHftnJArTy8ker6hGE2aCUmHtTSfZdR/qR9ApOHXcIoZZvus9y1",
-	"cc2tTg/CzLSyWiGl9UbcEv6Q/StOkNczRZNDt9ot9qN27g9Mz7SMCqkBaBVrB6ZWydi3EvuJnQXuZ+Be",
-	"ZBYQ5GEM9wyCVYM/0xprKRGKYCqvPTbzNgQovR3LCx9YfHpw7K78KdyuBxSeLwtZh4OKrpcP/PfTy5Oh",
-	"/tAVIN1TsAk99Cvs+WooMBT7d7LIUgTszo6YUehjieUnRN+V4IVVBlGv/WF3n70lLdm3t4PnHkG5yZUo",
-	"McjkOosr1ypOsyIUp3gFV6J9hSh63xkfuAZB/zTpNMIdOfch7Tlqe7K4Vy9QC90yKeAowXcd81o63VXC",
-	"NikigVE4quhgFE75hng/Mr8oIwSY0XFaHnbu4/3dWo9KmL61HtL1IXSizc9m80yIzWRdlqh3COILctZz",
-	"MEX5AhAE4LLXImcKUr5AbNnVDJRL+s+cT+oxy0e6upJFATjTfFjLDwLtSuN0x1ElRHmbsdxXWedRTBsK",
-	"rXypdVSpfTJQpeAfLKeox2LiXcNJQxNcZtjGiwWbE0zoGHO+biplQnwHHDKWf1AQa6Cilg0+VPXTq72j",
-	"w92oxA44DjExxzgzEODkZbkqydN2uLvPzjF5mOUOYTJnM34jzEARnCCBZhv8yePdbskcX7b7l8wt8MwH",
-	"lsz97vhDSmY0Re5w5ZdJ5tiPRp301teH53hE0nH2V+mU27FlYO048XcmgWkKxhN0cLVPu3T6zBUsVVwV",
-	"ehIFl7n3Mg7UvAO9229+Sh5x+vFVqYc3Bk0O78rOHI75x6msbkOBMm0YuxZWMR4o8HZiTip5t13tXK0B",
-	"ndWa/lmi/QTdemsTWkYYXVA9GoEnkCYZOU9P2PHhk/2BIohf55Z0rl372gAIS6VfrfeyWmsX/h6os/kQ",
-	"suNybX9XKyrtltHJDdEdCPtIcQlCJRyogcLGAHHHMHdOzw5P2SFeLma/30W1DvNK7QdmvuF0QJRo7zTm",
-	"QR0fPvHuvYFy7f2hApOSjMkYEgjaYW7Ie1mP3Vk+3sWKMEyPwpjhRHBFWczt+i+j2xyilkNRQGEgumAH",
-	"qpUjYdcDuiBUizw5fLKLeRO06c6vi5QVLCgEHXM046KXj54cWsKDwBhVRSsByRsDxZld+56lB0d5Vsl1",
-	"cSL7uN3dDp+m3aLt+zTjxnafifdvLYISIhEJdk+TKZCIfVS43UgCzkZpLKm2vAKEQVJ5j3gBMbkHCcEg",
-	"i/I86z5yoNKSJPaVLs0Sn2Cvs1Ka2skBDCR44UqpQgEYIJYEiMPCp1PBKw6YA1N+7XTKP+/us1ceEsA0",
-	"E3/dPD2ThsTZNRRpjkb7DJyx5NHC3Atp+aMDN4MBUrfCLiG4Ss3aWei9k8qfI2rF15ErPt9fDuBDliaO",
-	"04kTcTyEgTRrA997U2TS6rO3bS9yIo18w+qKdhK+A/WhX2ESrP1KG98vzSoNoLVwhpgnoE9xMyRFCxqk",
-	"ZEx8HIopyYO81rrM/WsHysANqQTge1yJsVSu+i5y50ljGkFgHuB13Gc5tNry8vzpYcaeUoKAkGDUu1TF",
-	"XecOhxQHu8sD5d+u4YPQuCWHG+reenx46H8dtXo0teDFaWhnBmYdx5ojhF8gOATv8LwSA8XVrXPf7zMs",
-	"KCvkEDw4EbTDI78w1KdwPlkYjNQsGA0r9J8cH1vjD04Pu36RmTtQR9nh4aGfOiiiKI2xUZm9q1I1mI3d",
-	"AsUB9eklH479QTh4g0W3VM1KyGk6cYWhlvZ1VVgFLqO4McBsaF1iNqPjtRnRE9JcgGmJuwlCUpc9DFkj",
-	"V23fr312VteVvGpq6j5xdUs+OeD/6gahNCqYa0YJqVe3oKYMlLV3H9uX//Rq71kGTPqQ/nn8dNfvqlt7",
-	"GwBFjwITP3UwXrL2GwPORXtcoA3ZneWqGKjc/uhSI3b8CbPWZk4mB3xl/m+llaWqsqSNmbBC+3Beh4x4",
-	"HVoL/lGm9M9eprR+kdK9eOaSVrfHDAuiwl0TBAPKkJIrl6ABlPzD7j6Kh5BR3qhCVHMmuzWVM3+HrvnU",
-	"ZHiJ8B6Dow/sqCgrJJcOccdjiuhKXoM56VBCMLVlWvJbMDiFHZ9EmWKikDUaxBW1IT6l8tI21EjQKq94",
-	"jW35wEx1gaqhVqNSDut8n+X0G8vIXeTNyQ0HIJtTm5wYLDcbKJCYl5ZtXtqFLcDgZiy3fJDepsvikv4Z",
-	"N//JoiCe/wYx1q0VOeRKKznkJSIuDVQhpvWYHT0Le98Z2AvhO4fSo3ou19XlIEyPFZBWWFY3pqUA5IYr",
-	"WcvfRZGfomWEmMCUGtUK3NdR0j59lr//5fz927dv3l28fJED6Vn9/czua1Mp2NIoEBB1MYJQAjwT4gi0",
-	"2LTbEqOVER/eYkTxDMb6QiFFHJxacyfY5K/tohgRaRGZO0FvaiGEG2zUljkpTjvocQBrEepC7jkeGRIB",
-	"HBPZjtPzZ31tL255S/lj5Fj01weU3tw1W88ZJdDJiqmGkMY8yFNgp5kDz2urehC2HPNioAz/IAqMwtCJ",
-	"RvIJwpkQpYQL96TtpcR5ku9thABcSX8Q7duWb9R86/yHzrFtd7pPXKeulvZbvSwX/EZQAUVI69zmdalc",
-	"u65txQVk7bl83m7vlXtixxzRnJBX8332KsTLKJ5mH42sE3t5fEAP/KwDFaUaRO3T1swysDaAV/8dICYZ",
-	"5q1yOMo0GChwIYYyN4CEWwgKErBi3tHpLPeZ8AshyGTV2EBtUDa2kODa7cJPOonrBwkNYv+4LfuHv75Q",
-	"4HnNq9itpT8gkmzPcGC/u44m5zIHLrmf8MkMYyiR54k735J3NlGTcF9O0pJbCy4D8n9Iw/icR6iZuoQc",
-	"7E6vxGlgvFE9LLqIR7qagJ3Q+MR3CXpxGAOunallWSKGDdad2AGDi/pW1CetFF0DdhG22nLMqZRKOGcU",
-	"yOymLO/mVybTf8EqnAtSwFPgwYGXQbuDnZMdQCV1cNX2hTEiN54qEenRYbYz4R/lpJnsnDy1/5AK/3GU",
-	"6tt/j46FB/AXwPas9k8jJT+UswBH+2K+gqW33zn59oIY7U55LgvLBuCyzQdhkiT9Mrxz65GSbVKVX8dq",
-	"ygrb+BCZ0kBdlo8FEWEV+mvqKOpILDrbB/dIEZABubTJEHGTXYQ0ALaNGRIIFKYrUZz4xE6Mu6JHQZbF",
-	"d2ZOyVKFQT/y0S4qMvAYipbc0XoeSn5AjNGkIIYoAXrWZ5klExhPGR+onLpMh8Typb6LxXzp4L5gZzRN",
-	"OEqrw/kDYxDVquVEZAMVqjH995e+zwgli+2zX8lHlJog0YvVeEmH1S33DpmLw6aqACwmEppxxMGauLRF",
-	"c+KZssQtY/jp1d6z3X0/jbbjzMpd9FVGnjOIRg2U82FmLA+NxvM4WxDkuZiCXYBYEXMuRvA6QvohehWz",
-	"+W3z3kBXKTlQVlT7VinfJ51KMJRnBlvSeP37qZXEA5vAYXkdarDfRILpCMg7V7fhBGhnTr2f2cH5Y7rE",
-	"0cPN15pofs5WTo0FL4DBfdpx0Nhdg9CjB/45GmPb+r69o6guhF7s/Zl5L7UfDOj7E/UX8LpvWsr7DlzL",
-	"g012oQ8l29HL0aE4Pkj+dyd6QRDhhOflJNHpPI7NsvTpTm/DAocnBJ9VLB5iBAvcnfVl7tA9bTt8Peoq",
-	"t2U/BraAS3NDuz9fB+NeNktIrG2qb4Vd10g1m7plFk2wg0/uw8ugs2xUuujF4/KCjnd99GvMliUd8juD",
-	"aRzQgsUqiNA2wfUqgvwIq4I7RiAN1VZ4KK2BEotdJDD1lZpN1OOWJkxuNyqhDvsSFVAnrrVQxYNpbF+k",
-	"gKG/wvag5YWQwnyvekzNzc1GGkvm7JqFRh6n4BIvJlJRvq8RwjBIaTtjljXKa8XyuNlxThbdQEUfLxh1",
-	"x52ZQRewiBVOPgDugeV6e9gP1uXxm2ti3Y92XDvS5ARaoQLKOYSJgdEMRiF4PnXdNSffej5bRFz3zWZ7",
-	"aH9fl5rIzU0PNdHu2YOoiURQ7lrhv1ephEm1Lq7Nm28+mEePzietoBLX6o4T3zaAq81pG3Ks+6RbN1BR",
-	"kQP26VHg5Of+9nkN8glbceNilRGDhmmvANXNRzojNzeb6Yw4jKWIbSmN3Nx8GT8ALKpLiQQoUArMflkl",
-	"csksQYnk5uYrVyLxeK0WiWS0xkWOBePBJyDjHsX32PzR1cBnzpLDJn6k65ksjpaDUrZQZH+tQ6Xq2+d7",
-	"32fs7EXSP4CT8bfkKyt6X3/bl5W7wyF01LpDyH39Qvf0xj3cTX+Y+vZNjmE9U8iu8yHK2tcSnQP1K1QU",
-	"cl+E6ZSmCExqppvSmUpR6eOVKPWMNPpEJgfcyqdLirq3LLe+iDW0ipgf0gZ6J6xKYzmpncmVyNzZWlW6",
-	"Ue4f98f5DzyTNgefsAPuUvCyHzW0bQHgEx5QvqH02BDrwkTsBYxvHzGq2tjF0soFZTnai70/g0T4HkHP",
-	"Bir3s4vVt4ngypACSMrCjBvGh0MBKVku4cJjtkC7VcjgoBLyjj5AZ260na2WlAIIQxfFEUbDgyUa4HAE",
-	"powdkGUcCKZOz9vhqz0qS9yRPIe5xdkJC5QMEUo48U7yPa/ByodmpCWXE0rgy5heN3pxFo32TccwwkJW",
-	"m6jRFj9UPCMaklJY25wvPvWtyf7OkAaEIWRUVCdrI8pRxo5AlFuxfnTois24uoXOzFDGx6trUXlT9egx",
-	"QbUaCHtfwteYfolJZBAoh77r0Hqa1yw/sIPnrpb5RkxrHNNqjvaPfZY/RwLZu4BwuEQ0GGgPwerbqfDo",
-	"B/Bjn3oXNuEUQyi6qal/tlulYXlMcXpYi3rP1JXgk5xQEDA/PB7MajoTTN7gKlZ3oK33QOWTpqzllFf1",
-	"wUhXkz2odskIDLqOdluBejzJMEmjtSdoih20Fg61kLkVrDn+AntsAj3PwQlhheJVydUNgiLT6qFxvC6t",
-	"QlXxod0at+9KQ07iCcsP8ozlg4H9735OpYL7+3mMybfPLma6RdITfotlQ94QtvOEGb8H/Aru0lxqqIyR",
-	"NXTgDq+4lIWhJtXhQ2qYByiCsibgByh/zOnvS17nzv527fO+MwM1LPXwhj3ybUQzdvyEjXVTGY8wvuvJ",
-	"BrAvfDPjMS9ceSb4889eYHbJGWoIrcpWdnR4SDOEFGRzAgTmEpfDoeb2Nky4us1bNH/m/AUBHyUK/V3H",
-	"Za5UXhaBlwzUEvSSbp9NYJSrnLG/Rp3NwRBGhAIonXXz6nKAwv/m1d9sSfvJvy9Tx/908Ke2JLD3htc7",
-	"JztXUlG/iMV2lqt076MtCJ9lLplA2F9/dA9gmIDw0ILH27uJwFqt5hx8avGBpW4cIPXocVJ/cmhYErhM",
-	"QOQnEHEEs/GQxeCPUOVtuN7gw4heHHkyBirA/lM3MMKgOV0sLOh/HXGJrev49eEioqJpCWEzZaUzsx6x",
-	"gjkVc82EtW2EqjPvuZZVJHWhp/RVpWdGVMyM9QxQhSFrsB6LyUkMmwSMt9AzVWpeZFRqMlBGydFIhJZx",
-	"hqviSn90CjLU2S8hAtZFA11G2JJzPbwX9ra4p44hR6zlOR+Oxd5zlPur+Ev74c/ZjtM/XkjjUMlWviPx",
-	"k+hN50R+e291KYe3fd82/7PP2c5/7MXa0d6bqU/hXvbCjl9tmaG+IGoknvqQen8P29RPYZlZGkEnbRSI",
-	"lr6xERS3WV0ZQlxps/RFGK1PxDjy2DvQKhimSzuBL3vHih0U2HmN0ahvLGzrpr/aLg7b+FBmcXRwKat4",
-	"Ww1RvVHcQezTkqtVwaRKfJAGiy9V4UEdvbMuxIisnWxfyLBYueS1QCA7bGAii8y/ix0Sylp4DwSYdh34",
-	"uH1POx//rvrHW7vUr07zcEjUsQev5GpzdSN/ecGv87irixviO+P7vgOzehZsPWc20/m5YPzcISRDV7St",
-	"65Hlq9EvWonXGD3YJkuA2XUoEXZ1c0qE3btVghWegVc+TlHPOfit3Z4TCNer0Z5d8B6sOMc0iDsN/QCe",
-	"ZqoQ2Yg6N/fcNamkFYdu0oKUPmKvXV4K1oZarkMZCyYcAPAmR/dHpySbKeDnoWUCjIkSH+uBcj8IuMzR",
-	"LZLkkI451593T4NLyL0VEUfx3cqqAAwBUn0xOA2TZ0xXA0VAZ1ZASCQaohef40ITwDsOqLN2zYB66iLO",
-	"buZRCNP/PD7SbKBUU5YeRDX0ZqUOTHD5aZ/yjD05Og79lJAgmeESwPPtBvyArU2gHkhX0zFXorikLbqs",
-	"xMjkA4XpP7FLye8hlmlNeHUjCDwMtRvABsI+GtjR89YKHILAgM2OetnOIx+1CqpwPTSeX1iUP6T41Ix1",
-	"TcfZ8kCtK3HssWzIGGOmeP9BWzupc/7hwVONVvHhVsw25B3pCnWJr5RXnjtH8Po8cok+duCIdGnBvsO7",
-	"93TbxtZ2mBqXvEZvs4LcuFPwCpGOIA3LBzuD5vDw8RBuhyzgH+IEP3PKGn442Mnn9YYQbViuOCxJU7A2",
-	"kCWO527NX60q4WZ4TvvdiSFB329TtfC86ttVL+btiOj6+I8eNj6YQ6yipWM4xDZ0pPlQE3QkLFGE1+Jj",
-	"7ZKCXAjx+OkzBIGzPzxk//W//jfLuRqOdXU5qvQkZ3i/Bsp9WmuIkcAdWoy7BCEJMPmx/gN5yOJjzWp9",
-	"LawU97iYXHloqJFuqhP25Ph4oHInkQE94lJ8HApRuEQirOb42BGehEeOsL8rwfoQ08gD1rjTMEJR2ECt",
-	"lLzQ3RI1m8DMlCbBUDPsx97NVgIUIYnMgULNK6odw+ggNqh32gHCEHqlhmYIZwkRMat7iCLzTd01QBGa",
-	"ZiIKDHIGlW+gAgoiV7eY5ILZxRTeW6aD2HU8vpvGgew+4qRbyvqit3+ZhOU+LPisKFYkLLcYaFvvWMhl",
-	"vgMPvc+wW++FL1ndxovJvrqw3VlRYCv5SbveqJ/g6KN6HcjJVFcb4KOtlDLvp5hkcsiKio8cU/c4RkwW",
-	"hqCV/tEUBKKESSpR4ZwovLJ3EuDTMpbzshK8uL2cVsIAHiiwfCp7gMSNvBL/AMmV+64r0NnoFHj2iMsS",
-	"WJedm8sOwP4pzsAEMYCQFvgU6CAlh2cosXagdOUEmWJSfeClLJxQCDNwqP0IqA26Da8xROYsAF7g77zj",
-	"0Ak6nEeQRk7OrBBH7L6kkRuvFTnrAb62RBdGmpvThrfIxF8hjX8ZJo6DrwdqCvQWoDI72NxWWQ9O291d",
-	"0pJ8KuZ2eNEnp7StSBl4ridTXok9roo96HGtqBCEHFaLfqdTe2OlMZkv2fVooWpYNoXAsHI/Na7lQHkC",
-	"DGLCy5GurL4kC28cutW0bk7KD50OBdz5moVwQFCVlkbeLoIzN2iJM26YsVoiIo6kgm/Ej5ZmB21Sumnn",
-	"49x8Ds6HZuVbCdmpdc1rngyWTtBH6KWqnz3ZSeDHfWmjm+I121B9Pj9M8smmmsz2QuWOSS+tpdmc3/QW",
-	"xvM8ZaDISqeexa4K1Jmvd2U5STszG6g7shwsxnkw6+yLlOX0uaovwaL+9m4qdFL2Gc1Ye7FN6yOW+AdV",
-	"oza3Q9a+6kmj5awAuFOtvKTBPJePHNoIoRcyBLOwt4qP2rkitsxBydlVf2fYtJJ2fwOQHvIPNtGFGKhH",
-	"Zy/2ftg9YZA/gB2LXNKjd9lEEHyxFSSLUuRg7FAX1MuRri6lmjY1Yk/rmSgiN1BpoC+31TiEqhFT3a73",
-	"t0Y04pTlN1Ih9F+rDgra+s/GcjhOxdHn10YMT+lL+uqSvgL20oZT6sBR+hXSt+fQBx04kxtQV9hnDZKP",
-	"Ah4vtTXMsO+PUxekYZVusAZLzDLILT1lZgzFiHCq1iBktdZURz8398Cx7WYnZz1QA3XW1k+kASEAe29q",
-	"XgrqdeWWFkIJa0mIsxd7R7sZ4wPVkgEdAmCfvYHBCBAfi858dySXXwtuU7ts+4+o0uMUJwcEcjlqyhIs",
-	"7QU3HYKEU0yY7k0cWnaB4jkQA6rrC8V0c0BYIb83FOUpxEInwx/PP7O2iS8xhZO2rHYmVH26zE0ZBg6Q",
-	"CY+w8ht8rRKhbqnULBso2Adm746rJUfI0koAPUNAAqqg7cRdTxFubvbZa+qSAlF2+FwW1JnGbcM8/CYx",
-	"AyiusdwAmzzjs3gg/kn4JzoQgDyOktK5atSDieZ3jXpowRyqJJNeQ+yLtR7EQ0tIvyrEZKoh1fQdEegq",
-	"mZ36yb07TXute5/lzmuZu8IwX9L5ddcuCBV5QZ1onZM76xaGLtNOfB5gZ1z6bTsTNmplJH0Xp/2eqWUu",
-	"MPzOj/pNV23GS+kBXu4W/WAI0z7Hs40P/JDZX71o7+ATyc/ukvdkqLBt5mUsd29MPQRaCo3TmfToTnPn",
-	"gaimuwAdv38YDA/vh/9idLL6Pttd+3dyba1NVvYzcZfIz7rz67K5zrnrru+0RNjyQJnMZ1aDfvP2+d4P",
-	"lITYzlO0eqJPIQDAE5fhlgxjUJBo4Xb0T8G2OqJLJwSLOd1Yxm5zOin7C+WdfaXOh79qagylo/t3P9lm",
-	"qCzsOWXhTtHOZgWKMJDudQMdmZzpwHhRVMIY0M6f7J46/J1SeOJv2dWQQxs6LEU2I9EjhQwWAf09FP+d",
-	"KgmMqN/inm23JVJ7kOdjLYfi/2SYnedjjYCUyxTczTF1PJrvvWGln7s3ftNKK61itb7qNvCh1FU3XrKW",
-	"ajug6b3gRbAQIZ9wqfIWl8Ib43x1ANrh/HXI0qLOJeBKk4W4tL/JmRKiMHE7kgDx732SmAgPkI3LuprE",
-	"THB+ltgmy07GAZ0hIkbcn6PVLzeGPwuonYleuJujdnov4yrgzjsxdZzSg/S4+zJpc/2a3n0daJ8r5mq1",
-	"XZrvt4L5uWlXhxWyqt3qwzl3tmi19Oka8Ua16nGwt5OJmj9lhGiEyHLOOiGHW+Z84qaxXDJElyJoOOlA",
-	"hK3GeLx7OlDc1zlBeGoObN4+Bu2jMREOA1KtPhSW3yKAEOBkAIfxw+mqhf6DMQJRiVNW8Rk6uoUqMCGv",
-	"XixP8wVIySDCfju6gVVStLwmpAl693zYBEU+NdgiZw+CSx/U7IHaZoiF8q1JbkwaU7MrYbe3ZwAO3qs0",
-	"i9q2OlQ7bm+pl2EdDUVcc/iQXuCegqBHDm3JcVa4U5zCIewRpjqy3K1xdx9hvGQlFsJyDMDZXQEthiwH",
-	"ak79jOfaGRtD42afnfmc/gQgFCS4EYhiCpfD7mYnJowTi0OuoEhBeLQ8D/uST3QhynZ5gxfhpwO1Tr96",
-	"tlG7+na87YSyytry+ZSlIXYTykw7vObgpdKRtDiEtBBHa4NbKtLOojBaiJW5FmKrgmUYAMdngfqlKAsT",
-	"gmjdpItYWpCKJ7GkETBdprwK/p8h5N1IoxXswa++oQfqNRqL7o1wfUv2sH/aWOubjEw2bm4A7aYyNQCj",
-	"WY44beqF6LLrqgAaFYTnh1bhHygYjkJ7gGMrh2MPiReti1rSKVaLsjSntDOdd87FhynjsONGUSgcKkMt",
-	"6wc+XWhk+5QincUtB6VhTw8fszxmIy79OS9EzWWZE+dE9gtFrlrfBIXHdyqM8k8ticnC3g575Ywv+U1p",
-	"mZZM6rcOXGo7TgP78i+jYv4RY/ynjDHCCubTb+4ppphWZCFi3+mHgaTwucQfPYMs5aj21THzE2Dlye7w",
-	"WZzq4XNvQiISJj8P1KMXP6P4jKA1nIoJ/COGE6DCfV8k+2Mk6voLtVS86X/Arny1pbE4vQ6TDU50m8Ww",
-	"mHzy7VbC4vw7OgDiffhCgbQ+Jt/ZQnpexq6aGvKMODSGp4w0q4mctC4vmWE5qCfQ4RZCT67dLWSdWVkL",
-	"bqdwjQcq3OMNOhFG3c4qPYPeZpVl08pr0dLnVVnOYjQox6BAAvsG2IwGwF6tZuNAPTwXU0NeKV5H2k/b",
-	"WLI6CiwJikytolljOWkwJgbKvw501SEoPWftWArxPqufT5rhmPzxtKluH6IMNdK9jPwdnXsspx7x+ak3",
-	"LQcKiswikxcChg690Nq/Vod9uruYPmcIQLNFC+so6SF3a30VfQ61cMbNQLnyXUIPAR3RHaur310zCW6F",
-	"Xh8d2zwVpBV71q3XpxVI4LTFlhRIfPkfauQfauSW1EhKx1xQI3sIufWVyAPsU/6lXaIgcsTHOiRq+ysv",
-	"WMlNDWmztxm7EmMJBb6EIF9KJTKX6s59DavDzbB8Gvcz843blfap3YCM3vZdEt4eL0tRQXYIIrwHPgx+",
-	"wIkuvHgAj5GTwYZVWk9InJ+iqCJnwnzevJ4pZjXnZ7tOOC6y+JrxcsZvDZMmo8rmqAFVKW8E6dbgkDhZ",
-	"uOpoaYOnM0SNYNpv35xfsP/6f/8/JIN8Ttq4zj/SLL7Ss/GBinT3ZQngKTXDtYKasyqytjBGMZq1eqZE",
-	"ldp38ostyg64Chfa2RFbkx5nRSEDR3k4wdFpgQAqAhS+817AEKiMt1IbqHEA3krsnsuJ5thECHu13BkP",
-	"lC/AJNAQPI0NcRc6xNUCg6moMwTUbobqGIKJxtgrVOILXpVSVNFFe+QbuoWNFqqZ7Jz8zb7t79liM8+H",
-	"wHYAjkm2vlCF45e/Ef1uV3CAI+EB5UYS8xAYKsQGKCKE3NCxfxKlyHZdpEy3jAjHbxYDOkTkytdAMdCQ",
-	"90FVt68jfwZ4UAnbmho4gRmAeQATra4BlNyI8oM1xUjzJ2zEK6moW4+v7ZCVAbng6khgo+nOID+uFiJ4",
-	"ybjBPbPHSsBMts4d3wBhfS2s8ZVTLOysOrnf1+k8eUshJ5ywDGVxeHe3zSGMUMWe0rMvrVy+BmhRKBl0",
-	"Ny4PhjLxzzFhika+psZroK5mi+I4LePdRCgQFD4uS7quvAoQbiBwYoZldUKIrZ9QnNqyc9Py0Tq2wv6h",
-	"gU9c3c5rvq5qpMsx8ShApHlQmN3MxzlBFYw0WoeFBhlalgl9v2slu2FGN9UQ+tpb/TzeSEiAGukSq1dP",
-	"QeqXghvBpk1tMGLrMnMldl0dOoxXaIyuQNF2/Y8jgQwBUrhloNgPkRkjYA6U8cFvTlH3nUlKfVRWKNKP",
-	"2RjwnWVtD9NV3PKm1pdVo+xqR6zWep/lUtWiqpppnTNLtYbxsh7r5npMwUGo1MtwrRNe3Tg+b78KP770",
-	"kb18Xj3uVIMf5U4Fzk9ZftWY25zNXCdMN/IuMGlVXCo9i6sNLTGAbAPCpOQwWDkS4yy5yd6dI+HFy+Uf",
-	"ka2LxOLDLr869+00ZASBnjkyt/JEFLKmlS7MFguzriR6gEITgDArIPUORX+gomG8LOsj3U47zBXECEbI",
-	"QHdZ0gnOqvhFz7aWBQdvf4evfvg0OFXbtXXEKaLzgnpuICgZ+izQ5UWtCc0Aq2ltOeUVqvwco/XMWs8y",
-	"K6W12r4y/Mnx9aXQQxckSm69myMfcjUUZQk07TOXCg1uT+C0lnVmPgcMU5nIrMLmn7jjqDI+da2n2a+Q",
-	"akBbMVAUfCcnbwjOO30x855pBHQ8DVBH8BteepSQ+TuXVhXtOKBTvbSP73wJze1dhIf97ehsOGvmeOVX",
-	"GORa/TCc+XJUnHcYsEH30mysS/T/ZSFTMMrjQ/Vq5QVxmtrtd6mLYnWj1E1ZSHicT3P0r6WsMK9cBZ9f",
-	"O52RuWxGSM5ZSGeEFjUJC1W6foGh+R+KcpDkOLSVh6Lw0Re8i+45gOtxZf8AwxrMy/j5lljOWkNe46Op",
-	"a+4BbV1hXT3mKs4vdMgmc1G1DsXiLhZrFEFazofsKue40JaMVhjgiyAKdfK/GEbom2F/HkMIfFuQi7sJ",
-	"I3Qi3KonG3aoqsQHfUOQyNTbDf00EHFH0E9P0qQHIQIpJnMedhQ9XeCcvumSJ1jD6oIn3P6HKneq3cb6",
-	"ZmrDoTCdaVe8mEjoRbckIhWf6mol9xSFhtXTzn862zt++sxjhHuSYGcstyQasjjs3zDQQF2JUqtr41Aq",
-	"fL2Qz+cHbKic9jIkNKPrU2kFsXoMyit6K4teystyn+XQJ9ilOA9UO8cZ4LUbdaP0TMUTIOUvlDAtZ7yY",
-	"5Q5ksiWuC+9eJ/5+jzjTmMKPq1tSggP7n0F/SgX+i2+lGKemc1vrIrVY7sEn+P8qg+hHar7MtIrZaGjK",
-	"E+4NKgLw0mWAKMi1A+GtamP2Drn81mEh7Cib7uzaWr0dpAUW0lRwJE218kRehcIjDIa7ikvEV/hIuU7u",
-	"POwblx0HDnPRVOprbGdb47z6Vpwht97gPJpKLbeGXqIx4JMdKLsPHYCh65ZLbOsC7JvBk/Qlef3Q3Dmi",
-	"xgnWuCrgtQOFHbsCDJ7zMdRyIjrON6Viq8If7xa4fFOpL6JVw5q66vrtqTxgXf9LgLDakFiJBTgQ42XN",
-	"kuiZzNcSSkpQNeyqkWUNvfLxW9ymFkof/IhP+ZUsZS2FYY/evN07erK7z36B2mylib0DTz862k1iBv17",
-	"BLa8paP1oDIdcOoAymeVuns51tZJtt//3+PjvDW1mHQdplXt/FF6HewekRh+De/8pg0Tv47VxknYxocy",
-	"UGbxJt+LkZJbzd/1Vap1UONdM6ZGyd8akUUhMvCyBDU+hq60qlYa+xHVeb+5W2L2/v1fRq0Py1ui0/ud",
-	"+1Z0+Vl0aOvp88uHonelsYyqDxKsVms470d9tpHJLWL1B/aDooT8Bv6HNOHFH76HwCPdZieGZDWPfxO9",
-	"CvFvFt905pRcK9N47Ts5U2jeatDxSpz0TfcdiPHeImSTUMnvgQtbbRBSr3tLjuKREAWE0bVagJSLXuPh",
-	"tRMrdOlsmCY60YCIyaPqT7vN0xrzwd20qHZt8XU/ylJgzIieic8ramOfOG3M/nNlLzzkftYao1ScesdS",
-	"/9mrWzYVelqKaAh0Ana83IW8sdyV+o355bmqi/CyqLF4+kCjcpi4BCl6hTOaEi941yAGjzelAhBQ1G1C",
-	"DJu6i6T86KEREhvJMqSBQcJZaVV7Hb10LE2tq1trCP7/AQAA//8=",
+	"7L17cxtHlif6VTJ4N8LiTPGlh9sm48YGW5LbmrYlrUiNZ6fRl5VEJYhsFjLhygQh2KGI++9+j437wfaT",
+	"3MhzTj6qUAUUIIKSevyPTQGFytfJ8z6/8/veUE+mWgllzd7p73tjwQtRwZ/P+XAsDp5rZStdug8KYYaV",
+	"nFqp1d7p3nk55wvD8mkl77gV+eFetleJX2eyEsXeqa1mItszw7GYcPdboWaTvdO/7dHTe3/P9uxiKvZO",
+	"94ytpLrZ+/gx23NjCWUPXkgz1UbiQM1xc24tH44nQtmczaUdMzsWbCRLwRSfiIxJxc4vnr96xbgqMjYf",
+	"i0owO+aWScO40nYsKnjo/eUPB9+xR+9+eM6+ffzttxlzf3138t2f9lcvpXveF2I4q6RdHLzVpRwuluf+",
+	"VyGmhs3H3Io7UTE9Fcowadmo0hNWzZSS6oZxtbBjqW42ncXLS36zPOSF5aowbKQrZsfSMGO5FWfManYt",
+	"mBHKsms+vGUc5jHkE8Eenb99dfDtxpvwqhCTqYZ9eCemJV+4ny3NxpEMHIY7NK7MXFSsElPBrTscJnhV",
+	"SlExXkykMVIr9uj8xcG6EyHich9HurrWuhRcwdx+0kPeTk2XY8Gm3I6ZHsG5sDk3bFgJbkWBO/Hdxjvx",
+	"TthqcXA+sqJaHvAXR7FPH3/vqJM9O36SMSOG2h2R1WzOpXWjxbePdDXhdu90Tyr77dO9sDqprLgRFYz3",
+	"yy+/HJzP7FgoK4fucnUMenySsbGeu4F48jgu8/Hj/frIy+v6jwNP6JeLqTh4A2833ZxBaaPkaNSTM9DT",
+	"7ZzhPw7eiV9nwtiDV0X7IcrCHSGQeIWPZkBjQ16WovrGMD1XjhkoR+djXjDO7njpfqVoB55ueNAfs70p",
+	"r/hEWGKY555on5dSKPvqRftMw4xwylxFancTkO45R5J72Z5jaHune0N435UsNiTEDhJ8o8oFEvuYG8bZ",
+	"DZB7xXIjfs3DFH6diWoR58DhXZuS5nng1W278SpsQHisYwfiA5vvwp/FSFdi/TaYCRzM6m24xpdtug/P",
+	"x1zdiBV7gAJsCI91UQF8ufn6n+vJmgNgQ3yka2D8douRZ5XRLQSYK/HBXg3h2xyvrePCN4Lh9uJ9/NP+",
+	"ITtn1xyuaMZ0BVcVCAaEOCulu+TSsKePH3edFw6yhrG9EKW8E9Vi1RYV9EzHHvmvN9+kF3I0amGiv4wF",
+	"LBJP3bgjEkHdkRWz4oM9Y7lUpVQiR87Gr0GgP/rx1cFj5GZtW1LAgOmk/lslRnune//XUdQFj/BbcwTT",
+	"+1kXAnUMZVdv068zMRNMuMec7iWHY1C71m0f/GDzvXv5QQxnbgarpmRm1/zG7YvwT3dMwj94FR7cfEav",
+	"Rj9zOxy3c/7cqWiR4EuuUBdyOocRQjm11FjBYeK5+DAVQyuKqztROeGQp5oZTB+V9biAV6MDHH3dHF9r",
+	"JTrmea5ommdBWhory9IpjqowWaq4ScOeHD/tMy03YL+5qctZpVYxaxDxdlYpZqZ8rkTh6WzCF06nvdFK",
+	"dJG++xmeaT/if//+1QtUIOVE2hYSs2Ji2FRUyL082+oYvYSXpGMXYsRnpd07fXac7U34BzlxutDjY/cv",
+	"qfBfJ60C5WdhDF8tUSb4SAex07ebUziN3LEj9G3clDpNV3qmCpP336GNNuVtydW/42VZnhl9gXvj7l4G",
+	"bGkoJ7xkaja5FlXHVtH929QKgKUuzwM/T/bnGV40JSQwfKBvpSuWw27k7pbdyDuhujYN97R9156t37QL",
+	"AarnSg4qVmmn9O3mlHTJze2qYS03tx1juq+2GFDfipULte6BjCmN9in8k0lrRDnqmoh7ZIuZzKrVE5lV",
+	"XdsdedhGpkolzFQrI4Ai31b6uhQT9+cQTTr3J59OS4mG8tEUn/jXfxi8S/34pX8vjNiQK2zEZTmrorHF",
+	"8qEuBNC3sfy6FGASG2c6AkN360/cUQ2rum0a9PRR+miHfbzq50vPtxigq35fe/Yj7AVtEFiJw1ul56Uo",
+	"bgQ9BntfFODv4uXbSk9FZaU7qREvjcj2pslHjmIsl2Wbxog+Lvd6pwvqmWXSnoHrZyr0tARR0CCNbE/P",
+	"rNMt1+qBpMC9occ/Zkj7LaIa1ZtKGFHdATVljJdGMzAh3XVipeCmbTYfU6L+Gw0QpxhdA/r6H2Jo3STO",
+	"h1biKBe23fcByoETPkM+tbNKXBmphiIHasujquc/BW+hqMQpu9Z2zB7l3I0g8v2MaaeEoLexMpY9Cm90",
+	"X6QPDBQ6ddijZAB46BR+f82HtyOnVDnL090LUTCj2YhX+2DoKHBK5ErbK47rE0W+fzhwmxH9JcmXe9le",
+	"Ohf3WG3cvWwPl9HiXsmi48LtXpPY8Nj7kod7HakWQNZl+Wa0d/q31T8mpWHv49+zFq3ZVlzhZ6zS84yp",
+	"WVmiyIRzYiAu3X5xtWATXQlQwNxTjql45rhEOFWnk9KbXhI1c15MpLWiiMap90g2PY1IvcI4pT2Rir33",
+	"AdXN1k2g1yUuLfB2o4NbBZPY7cMNSa9ppSdTe+imZRSfmrG2/adCTgNz4X/ZPi1yDRjGjRtzAdfH3/PG",
+	"UYE8B4pXGhSwHsfUYAiBGiORJYtLzrSVU0ynQhWOS8xW2NtBbwa6EnN3HYEK4NcJFfz46uB7oAJ/Iclr",
+	"3D6N5LLRi36Ot6R+5WTRzyzJ9oz4tZcDKtszYdWr3lvboebeo9kkft0Lb2vd5OCoW17Y9cIK02ZEGWbk",
+	"byAPeiyFtvmK23XLuZQop1LfTKtd7h9Aa3xYcjkRRUrAshSOG6CmciOK2lRnM9iaDkqmg8/2Phzc6IMl",
+	"ahAfprIShlazRJKKhnVGLZupUhjjrBe42czyW2HiNLUaCmAAY25qEyy4FQfWbca6WX7MNqC+iSgkv8IX",
+	"LHkRjOeehRiWvHKMSio25EorOeSlU0omreoIarm/L3/hVf6+JvsS7UabAcaoLSAj4swajryE2GpntZr0",
+	"f5KmhfylFZP6HyvvYrxIH8NgvKo4iNjEgdrhamp4V90PwN4888QCH5fc2MP1ZNHcTlhAfRYdOyImU3uv",
+	"WsVVfwL1ltI2FLMsaZAg/DtXLHc7rb63Mt1XbW6bIYYhLunKesH1/N3L88uXL/ayvZ/fvHj1wyv488XL",
+	"n17ih+9evj7/+eWLVmHWHek6V0wWqboyHGsjzoBBuftnpnwowAsCakFUqqbcWlG5V/w/fzs/+E9+8Nvx",
+	"wfeHV6cHf//9JDt5/N3H/9bGNkhfWSY1roZjXV2NKj3pKSvpF1b3fP5aF4tWjrW5pOpP205/utpEUyjR",
+	"l2zFB9s62dm02HCyd12eth8qPWEnGfvXEzhfUWBQu0+cbIlp+3XSNjdXktXONz27LHHb1bh4stDWK4KE",
+	"9Bx+suEdbtBafVdeFtI6S5wSW5jTNNwgYB8fOzXT2S49laAajdbH+QtFc+2YK5YnU8p7vtvT87JQGQlR",
+	"ONP1zE1+oo1l3z5lf5V/Ro/ZdcnVbatMfziyXp7zhFe3oqBgC8TMTpiT9cxq9vjZt2766znqp5HiCjJ7",
+	"UfHReknR9KQV7lcMgtaYGsBuxdSCJviPWXHjjJQFuS3Zo7fPD06e7J+5IxpLdcMoQcItDVwgzmp2C3Bf",
+	"OI0SBMwXw0ORFpY+XsfPPnZv+avJVFcb+9zcjvdX3mqn+xFCO6/wdyfHx8va3EZU3yDNSJU0x7+vW/o7",
+	"YSDm1JSUFXzef5GwOnpZi4qa+hw28zQ0VujnlbxyxRo74lKQAZX7TAaIrFyJD0MhClHkGNSED2NAdiIs",
+	"XJ7HNSO/4+oP9Uy5/1ttedmuKeHQb33UdQPia2fI5xux4GYwuee9vB/KXBqcLvyKY3znBtuQLU6FKhyH",
+	"o1N2BidXTHzgQ8to5GXe1l/YrNq5NTG2JVni37VqB2ZqQzqhNLGQTdbj4IL+7tTVGAlqaBRaGHYtSj1H",
+	"fR7nF5WAE/azI0Bn+yzSRJRWQuzUGp2wvosx2mSkZpIEZMuebKNStu1Qr8OI3Kkl27FsUp4JC5hVlVsA",
+	"hpulYroqRIXBiKCTIvtRLJdFvkyf/pWbyp42lryhdlWJO7lCwz8OGr6bI7rIMVsJlY79nvrmpzh2ok8n",
+	"cpsw7SxuXvvRKlvx4QpVAH0hS3btm6lQ529fsUIPZ5M6ndPb696+fxitDt/xeQhzZHtoXhSX3uhvnPnG",
+	"huMqN+Lr4ISXlhXuLjtRgb94CD9hya9FS7jyZWQXtThOK9eoxJ2+DTuyvL7MB+/dW651pdiN1sX2qzND",
+	"PV0bEr2Ah7oDoZeNFIKMmbGeK3DUtq5yrqtb8It8mp+Toqa4hsZb/XF0uzZrm912b14kzruGnRB8lhto",
+	"kfS21f7OmAG9LqX6bCk+OOeRsNYe/FBPrqUSxZVUbcY1xbyupQLDnbzzU15ZpkdpvAu/kIpCky9+ojqC",
+	"+4kadIpq3AzvZMc4QUbBOYZZkDfCGibbhfM2sZUVyQjguZwpBQUdhSicze0+o3h+ul9knR7eL+u5laro",
+	"S4B/dc8u+ZmXQ1Wt4eiZsrKMfIyo7X4Oe6IL5J9rNyZJ5egX5V1K6lgK8mJSCQXCY+ZKAanItHiMiPY6",
+	"OpDS3gqrRFvicy2sDDVJVSWFAQ/xCSoVm+hBzpDoUoXczibOgySO311+domZu0OBRiNkfIBWd8YqAX84",
+	"RVB88Hnb0sLt/1PGXvx0cPJkP8MsJ6EKpvSc3UTd+qSNTXSrTZBqMHOX1fSJatIZ4m8Yv+HOOjI+dOgo",
+	"dy4NcqqTx/fIqsI0272itYm2zdH9bPez3Fm2BresErwsF5CWISkdw67IQmveTUxr2lRPrkW/WtSSWQVa",
+	"CeMYs2LG8sqKYulG38/2fqHBBRAPaWC4lsqaVl3hiSV8IcrglJd4Zp3VVKE2ttcRVmwqIM37U7/2keMH",
+	"Qbxt2KNFDVu2dLFICYga+BaUo/h0hDOgJwijYxaQZfnR3cmR211z9Dtt8sejZGeOfpfFxxab934SRbbN",
+	"ZOibktBGUd2ZBas2/a+kptSX+6OeJ4UzWJsLZbupP7KQFRqcSBUJAbV6If2I95GhkAbnv878hKb6067F",
+	"cq/DGi4Ldi3gIPSIdGh/EGY2RG+yI07I6HSXTkEy7sqjeCeMLmftygaNPxWV0QpTo7Fgkl7sNekaReB7",
+	"RRGZxcrxO9NmnS6b0B/W/6QjkdcLxjGiuoMhSaDg34nCGJnVld+VhFYjX4NMVjUUJe5gIc2QV0UXOcvR",
+	"6GdS4touD7mjpMEA2aMffXmOX8LF6/O3Fz++udzL9t6eXz7/cS/be//64v3bt2/eXXakPMSCuCSFAsvw",
+	"HMlp1bHdGC3hpvWcITpRiX+AmzzP2Hy8qEUdSq5uryj24ItkpIICZh+C8P/E0FvygSxWTag9FiTXVFmL",
+	"GIMk2ICa/5dKrFe4c/w+9AgwwaO9cxjhRytTGLuTF9Pftt/FePs57sAZZbvGrHA71zEuO+ELNtLVjbAN",
+	"dhGTRXlZCV4srqbuEikMJqlRKYfoikGSaD3Bl5ir2Un9oOTpCoMglA3OIPe0NhM9mZbC1hlXvIKtA/u3",
+	"tdXpgcnfqLz0BUTMifCJLxHDVHttRHCXj2WJliXLQSG98kqSEb/mbDA7Pn4yxPps9n/+1/8eqFyoov4M",
+	"1L5SpnzDOQWlnV7Ir3cEubk0srj76BKNGXW6YymltJopAyn/SEacDStuxrCMJ+2WYMfME8UHjniVKzgZ",
+	"+yEcwFNeua1f5ViBTA2fd23RiTtTBbO65mDBr9zmfHuPxh/Nb/Ozph9arcurIS/L1qXBno/cCbNS3PDh",
+	"AhEnfnx18Gy/l89k6SZsPsYWREQG4QYmWz/+HHiH59GbG7Ya4Yg+2cpcnSS8TBXtB95G3y3sI0sZEC0i",
+	"7FnbIS+zktqhJNd8rXEX9ny7rLYa42xPQnh2fIymX7tbeUte+oks5t6usA8xoOlbCHfHrCjO2IkzyJ6d",
+	"PF6xdk+trW4v9x7wE2ld+ret2MlmgkUrNbZQHsxhJWHchz0YtYKv1iAMS9gmTacn//NKW3OOK/TSJs/s",
+	"MtZSPQ/NtTPmyPZ6ZllO8GJY4TiSipepFkjfok22qT74gxRlkdQUb5C14/RFzEucV9r9F11KVEdH0FT7",
+	"bWkRbVbfBdQRZyAKxQfuFuLMKtzkPGM5mZ7uT7cK9//KmYjwgdZXpVY3ees9Hrk1Lo/4bxdvXrOpdoKz",
+	"QvZwLW6kIt9YfuRsNvfyIyjah7+m3I5zp/LlVDHcPmBSRbm8Zc5SEGqIiDB6Zp2qTSkYzhxczztwORnu",
+	"Yxysjfp+kKXAwoH2uZCRrUegdIykOwDITfUKXSWm2oktMoEa0sXpvVedAU20jL2ZnvdSmNB7fb/vJPAl",
+	"LwVXBp5ikcV2IVU5GoXQ1DpoHkTmoR9pJIHu4kbAliDwllLwO4hPGUz/dVSUIActx8RgiJnid1zCXl1V",
+	"K70ZiR8lv+ewbimVMFcQUl6V7qK0u31QD2+21IJxJCep7c7HqisvnxyD8rePYlDhCmZewho9q4Yignt8",
+	"zPZ0WVwB2kRbQZ9/R0a8jeqC+h2urgonctqd+hBPZZLiZTRxyvM77untn7bDGSEtgm+v30ThPVe2mqkh",
+	"pzNvCQ+v26NWju5+dXUrWnJ5X7v1ldKIAq7gd/utv8cDu9rQkUG/qmFadRuQNkYvETPxHmOsOJHNzQD6",
+	"YR/eewGPet7b1Oo3VBqLZpTOE3HmIVnCiSZXpy4rUna+JJmyhvTzVLxMhd3ct8H668yxycAaW9J2JvXt",
+	"biO6dpKqSbrVasQrtXFqd5uOAVwIMDqMLIQBJ5pTO2ZKjqQoGOyh9/mzczQjJmJyDRmrM0ItoFTlNodh",
+	"UzPZQvHYnV6xUgYmnOiMzRxb8flwCzbkCkoFBG5Co5h9KaH9+B7E5ENPp1uM/VKTXFlIYX/q68D6yYde",
+	"R9spJGIuXk0sx7q0px1VacscrcMbs8IjseRDWGJZrZe3ohj4hqaduHPLJGwtXYIXZblI7RSR/SRmJgNo",
+	"gHvRtSiYz6izuixQQ4Bi6FlpvRozqiD6hL8cKEhHcIao/55MyUOGCcdO1zWQg+UO0CDVrWYEnYbEeaCe",
+	"n3tSz2opfDkOwZNII9NKD4UxkVbj6bJzmHOGdT9gUnoD9xQ2BP7uNbGRP2DvEAiUVhMa6GhsdQIo1GF+",
+	"a7c/KBsUvGjSZP4o57oqQrUEhtlPGVcMKc97A/JbqYr8DEoVEecG2TiGkG7F1B6yH0h5cY8OVB6wPC03",
+	"tzmm6uE7m19N+IKNHXUBRA1QR57M3pnsmODi/oq/Je8Bem3ybKBy/EKCnwHSgNwfTW8ceByAfiFu6/6p",
+	"Z3Y6s1dOqFElGrEyN5FZBR7CqwmOAfVlV5DhbchnUV7NjJM5M+Xe5ggbEKZQWTUsl+aKm4Uawmy4cnpD",
+	"cZWOecjqdDwAFVdfY0i/NY707ofn7MmTJ9+f4aZJDIlWYijk1DZLgHowyo19sGDIOlUAQHoMsFDVdkX6",
+	"jF/xeft4yL1q2dMAsOu4taPFf7t48zqVIcAFapGQZu3IAig+mWjq7V07UStt2dcJv/5lm4mSzOlVv87Q",
+	"4+Qr6xI83fXjdeUjnlOgepQaH5v7eJGD/b21FIdbMdYzIw5Q8hzwUqvw2jWlOiD6EBlpQ4cwzKi//xxl",
+	"bK1a+BmBnvri4aZfvW0LTLcAx1XcV/0vvLKr/rejhrdzap0pWL5QLj9l0rIJLwCeL3g3IA/LAGc4ZDnF",
+	"wfBZ1GmKmlPBPaPoC3wKkqp8bbwS84zpaqDmnFQOyoRNknNOfZoyoIRCwXwNly9mdtBsIA+MxlyX0kF7",
+	"2uFXGy8YR30HJuDfdMjyCS+dzgzTU9qLOrpSQVg62bCYCkwiYzDWYVAZruDF+SnL8Q9krYBJO1COax0m",
+	"LnIQ0rLIiP/bUjDvPADe55/l1Q28klQoJ4OinoBO8IrP80OWq1mZn7L3/3p8fHyMlbsDJd2YIc1J4uwS",
+	"wYRz1EEAufEXglcGQ2nff//997A+Y3XlGImbNkH9smux0CQrK29b8oH69unBtbRsVGpuEXN+BLgcCKdx",
+	"cnycufkV8kZaWKRjakrbq5GeqYLQHTG5mlAJ62ztG3M4ULl3KvhEH9hOr9ggXY9J6sjCRxXcvhtfQYP0",
+	"jtZMJGinW+iyFMXVNR/e4mwGKrkqQQWbc0OFCNbRv9F1Gg7kFHMYkTxQGQQa8H+6I0ZmneakYRJJ3Hqf",
+	"4xz2KvGtpPlOcfqr7kdH0poqxIdOCCW8N8GEoBYhG/kY+2awJDudlqOF+3pvLrWe2K01Dts7/S7lRRFs",
+	"sGVvI3tdu9q+3vCmKw5OtuGNw5SIVdiwPwpeog3eFan1BK9v2/vO9AzQ/igdnbdURI65uZq0dh+JIRmy",
+	"cIHLEHliVndSCT8lIPdlV3TJjb3qPpvAeTJG7pmYfyfVsJwVHSfUSf39FQTalUSXas0KuO7ozwJZAfhl",
+	"PStAlwWBp591gcFum/S0oW+6SSGpGzVsVxapoL7i5PBWENXPXXHgc1bpOflWYk1ivSNaUoVWQv3l4Srv",
+	"xj3Ug7pRr2jU9mCPnit2DTVzUvGSsA9qaaDBrohZgEHJMwBkxCaiIg/SlNtx75rAJJTdQo2bFIxYXnC7",
+	"Fg/9Z//cRxBtYv3zcNbv3KOOHLmStsujguyDFCZUByGOBm6yWn1vwi1aGQWWVEE5VWAWChrUVWJmRNGs",
+	"dOzJLzYP9Dgl/NaRXh/36obBneQH/TnYpdblc16WbdSS2LP3I8z7xACIQHwQ4D4yHuuxH5CpQKo0obTQ",
+	"LZxPbTOXgkqxmC3ck5SWuwvTGuyjjSkCvJPpNsR7oRot+6npS7gDUF+xjOkBrU8c11mVDwPFn7Pge3bz",
+	"4sjJnCyn0NXGSTDY/GY5a2XjzJfeL9o6LNUZA0r0HUjii3sTFJMupvXVJ8Qk297Milna+X/O3Jb+ETlQ",
+	"AKALqLFBuLe5jK3kZbm4mikzm2IUbRWoO0F0YLWSjzgCHEv72XakkyQnGXNK+uSQ9H9NS5rJykySjjyL",
+	"/kIOuRpmTqx15CUZD+3ZDiHTIM17aD+uDVMX/Lr+3oMz30c+8xK3/2rTmmsnvGwNb66nbZiJ0wTtoiyS",
+	"OG77pDexe3Zt1/xhG/xhG/xhG3xG22AFi9gqOLexN8t3XFSfFKILw65dT5eXu6/DL7Th6Y0ntFn4r9nH",
+	"pm8IcI3XK27zhuCnvZJ0znqilH6642tDf1STrE6O24CivzgplHLlNblRGyYgJPkeMtSMk6lmztozPe6b",
+	"rTdu+Qouf19aU42HNy+Q2/MVV2abmrX+qW0t9UmbU1hPciHduBITjRZ5P9W4a2PeEV37YM/MQHdibow0",
+	"lhNuN5bjLowVk9bIY3oyybtiG7I0YU5pK4ei4z1x2zZAnWWjSogkrl9vwMC4SWAfMS2pEFM7ZiffHrL8",
+	"94/UIByYn1fg3IYiIgOGxGM2HSRSQnbuHAA0K2egUZrDJkC3ybcH5lZOD/QUl3tAFXO4WNyVSg4vZpO2",
+	"tJQu6/5HPWcTrhZMqjs9JD9bSKnFzAf32r466ayta8cHPrQYKne7bnBAjP8T+gm04TpNsgS+fcquMV6h",
+	"ILMwY3LElIDecYdsya+S1oys8aS0bPdrOLvlUNQMwcJo79rYxtuSt2EPfyazaUMQgN0hyvm0IdqIrcHl",
+	"IpJAVJK3w2ZzB/UuweLe5YFtCBG+STeBzvYAya6EnVpTTJJuiRPRvZsNXsjfYn7GBie8zV5+wuYkjRKo",
+	"L90GG3Ifzq+lDf5qnV9uJRf8TtyXZvQzr24LPU+yjU86daS2rhvdXQ9qbQ4AQ//7vmCwupqOuRLFGmxd",
+	"382AzSHeTr2RMP8N9GxRSEt6VwEz+NO2gLsrW9402zLQXrceXyUnvFpQl/rnYy2Hmx5l3dnUVKy8uUw0",
+	"6tg2keeIOjHfV75Wd7ZI+8K3wVN498Nz9v3TZ38KVTCh2/plmgkKroGcsuCuZJGzoZ6ImDwy1IVIOvqW",
+	"ElLsR7pqiV0O7aytsHdlxx1svo11FVcxUzSjQiDL5noG2bd9mXOP6CBt6HMfIOxALq/BK8CVpJb03DKr",
+	"WaGRjc0x3QjCSYfsNWjUa0EYMOIBENFXgMBguvYttigJSaJZLZm3Xt1EyDTw8qSXYri3HQ7FyMtFVemq",
+	"czaQ1ImFKAgJkmdMACqkJzPI6UzhOnr6PxLgkJZZlb6ZUw++g42fkPNgrWD7WgBm8mo0K7E+Zyv6NIyX",
+	"pZ73Tp2bkqrdr6gfFPMWKHaYPkIJh4Rfi3DkimwRaVamxK1tij5Fbnu1imXSPBpPNqaE33rm2i9P79NA",
+	"3BrzCRjb/fac5AtB83TtfeeanbkHI26z/XERiNbae9L/Ax7vmi0Sev1c4LNAK4f9k4HfxzSHmBIc5UeH",
+	"YsPLGWjb+X8cUFfcg1dFe8z8HhHYcfn+hUmCBm1CinixS3Jpn0EgFRxf/iZ6cSo38ZkaSSXN2OlsWGtn",
+	"iMh4786haVu+fmtdbtC3kjXR0w3CCx0deFQrOu4K8LNe3Kqrzs7R3o+Xl299MUp726n2YrpL0n6YVFid",
+	"2u5YbkXDy2eVOg3FZqckG08Rt9S9FP4SeY8WzoQSCHNMYAIDyjvhNiU3cIUO+bwVLOsSq3WuS1owRNSd",
+	"eJ9VIvMq3/Ui2cSl8pArGh9KPfjMjoWy0iNWjHR1LYsCehGlZR+xH1H6KdS01j/h5rb2gb9PtYeaRSVA",
+	"hOkHvh1Y7UMv9tPPhLLVovZJ6AWffhg1s9qnAdW+tcSlNk6oAU8/TeJHjTfYsS7gI9I5kmNPC3CSzJqr",
+	"Gv78WBuwB2dGFI1eBOGWhs/jP9tlHZzlVePL5GwSXpd86tMPatuXlP1EThf+EcfDf4PrOpxSAjgej80Z",
+	"r2Fg5fZsng5SCm7EVamBXMPRpnjltfNOvwBS5NVwLAPIuT/tYcklFkrFc41gevDDZA5hN+NHQMHJv1uq",
+	"ouKbkw/jNUo+XFLUE1qvq7hox9XUW0dY3Ap8EJ4AJ73i5RWYB3jL0+O1unJThYNrC3a8hRG2Qx2NWyzb",
+	"zCQfMDo5zpjgw7FjUzfU0ljxiSigzdoZCpsbjZU10sQslV4GSj12t9SPrD/eaK9Gm+epQ6lvqDr4mJZU",
+	"mf4KzHbRvNCYahtM2E07QVmNTZPARSEtHbpvpXffDqpGg6gmhMttgghgUWE5Y0DGHceVpFmRmF/ioe1J",
+	"olTv6fjIN6ZpVoGl/3S/59DtvVATEm7TIP6Ht0iWjybRRolxSl9aHFLF0pannru2uJBmVjum2Z3K5hus",
+	"JgPxSrAxV4W76bOOvR7yKR9K24K49r518hb7bfjtnfAFuxbMCV3Y6md93bFOJklxP61UUPx192Ktha28",
+	"WwjtPGiT1bsP630WvzUmnZxEFk877lMn5Z2TwNiuEzLOYhfMeV277U9njffPejZwusPev3SK1U6SSmgL",
+	"qdgV0R+JcOdjXYpu9+lmARVfT+gWUo+ubNU8OgQnl2bRuYdvHPPbcPtQoW1Vel6iz5WYIfXJg+fDbiK7",
+	"nXMPpfYJak5j/XFencst/tkVvt1xlL7q3h+K2j+9opaIYjXkFbYavi9Y4OSVHkorpgxPZsYyY2VZsjG/",
+	"E4ddSmO4Bm2c4B26Jtf0+sQ+ZsEbgOQy9zyam1uMN8L19j2lhDNHHcej628FbOx3+2eMIwiMNOhT5IaV",
+	"Wt0MFLq6MeGtkEUESMMaRCViZ3RZJDlcQK9toKBJSzNKBdmufc7uemUHx8UnzS8g/n/aW3r37W5Pw/bN",
+	"MD9pDl9LS28zm6zN4KizWqheDVfIvwIuxeP76pS8Ua/xs0YXOHeXp9VMdSBifx39xkMPwk8iwz+6ln+1",
+	"XcsbjSs/iQxIef+0d/zRRf1eu6ib1H167y3AvZhDK+Xwa+zd/inE+nU0gPcBpU9a6h9d5P/oIv9fpot8",
+	"B+/s0mRrkq9+3xomS7ZkZLVK4Lp1UGdWDfOlocK1G60QHqYspQ1dV9UKwFa0Gm7knVDsmg9vz8CqnQo9",
+	"LUVHzeKtUJ3Fvbhv3KMur8kigVe1L1eJ+XaLxTC6EUOt2tx0T46b7o2Qj/mESqXxXyetSTkPtnhMWa4v",
+	"zcuhTcI1uB3iw1RWwhBr6sf5kUktcf5/C80RQHUo9fA29Nzmll9zJ/7evIX2wM01hwW0zKt9J8KG/jPs",
+	"Rif9vK2gkLRBQ2eod3pHMdYWryesZJNxuI02W3yBt27Ope1+d/ervz2ud2ZpkZZtu6DLu60ZrdFl6Dze",
+	"hyjfxV+0ABL4r1qPS5elY9jbzdTJ2XaUhsvQKb7Woc2ZMKtb35ysVUfCoKvX044r0QkEFspsA3DsvH/V",
+	"3D3A056ygHC9jY4WAaRW4k68g3y7pV1ZjWf6cw2GNDq/Gg3W7w1uCujGb+eGu9/n8X/mvoqmD2VLy8bc",
+	"9E2Y6GOAAV0F68v3j1k1Gf9MioMrk7bTPWc3M6K6SprI9hPDAc1lfU9JPRUKUBuTcjkI4Az5RJDxR0jE",
+	"1coCT38Jl1rUemJPCLmxrhrMctzcaGqthpRbCzcKp9deT5tCey+7vjartkXm88UDZHdU4HbAW3fu54W/",
+	"N43s+dCh2jeihBhdBZVlaVoZOcUMdF+qLPwEOknQ79f1tW7LVL0Y6tb+9qwUd6I8w5DjWJeFIYclOByB",
+	"xKVvU328n45MKCMYj6DEZ9U+tlDFa72lObYiWwScrJQrQplWPjqfROWxRXhDxfukXImQHrMudS2vP5DX",
+	"s9c2T9ihhOVq1hZ9Pi+NJtHM0XPlxHPmPhqOoaQPYs5ug6yebpdT1bXytqtwIZR9redfqN2FFT1g3+Rn",
+	"ScO+nVlhEOsP0Tt34z/JNmvfcdMOobFhR93dpavuEF9lOZWk2ZsMG9BoJag8HAt83Ulh8OX79q7EfaKV",
+	"tPM+WNltFORG/BrYALD/0A3a2wfAer1tcMaO+wq3tpbR0HduVa1r6IvM2YRLlXYnux+f9sNl925TFbBp",
+	"sKC9pO5lTAlYOqZ7cPLHQhiPl7xFn+fovSd3/jJxZHu1Jsi+Nq8xfFQ9kzznxuWr6bPLqdIbQAN5WIyt",
+	"Ei5rXG+b1MD7TWloMInW2/kJVNhvScvE1IVT196it0FbsO4VB/dX2peW9IWo7krjWNBZ5Il2riE/D3HN",
+	"STWJxZlSJcaQ+1MWApqddmif5r5Ag7yA/WqxgmgB2yS970wp2I5xb38HPnbvyzunC2xqn3iV+CFyWaO1",
+	"sGoZHfbnL1hJH66dsVwVJr1240pAqT0bScXLw9amj94kJdMP/5IFigouLUC/6OpKqunM1szSbC+WbPro",
+	"ZfuNjdDqKzoekMogTb3/IPRfgrza6F/6plbd/fP5q9d72d7F+z+f/+Xl68v2KRB3ea6VFR9sBwuTBjtQ",
+	"+779EaeR7Hl6yykztpoNLRSeK20DMhuCJUpC32niJbJzlbxyoGipeQosm1OiMXVnTvtv59BmMqh0bcm+",
+	"S7/p6BPsn6CMal0W2GviLDbk9u5Mhb074ZlHF8+912DZyLiJibPrLRJ4uAsOIeRGBs8iIBph61RRjrCZ",
+	"Mbb4fOWTpY2wtuzZSrjZ5Lq1670/Nm9xAyAmNeKIl87dwX5Jmen7e2xR0km7Rc2HJR9v6WDewAijXtzd",
+	"95YyoAhh30OZamgLTxU+13x4ewNesXaBsUHmZb3Hdy98yD69ui+EbwKekNyUz1Vo8tMjlcqRX3v38V/c",
+	"q/GWU/t12DMMqgF2Hni53AvOGomudctts+Su0D5jpSCm9cZ2KrWW8f2aEWxodbnHV12+pVyy+lk0Ddme",
+	"HQlWUsAbb8HP1BA6K7snmy3EpTUJ69SqXHSDeHfxto6BPEM7A4QvELCE9oXCFnv5D4fCQBt9gDdwfxC6",
+	"GcJ/BSmcEzVlA0XlI5Dcjr1zHRP/fh/FR78+E6Fff2esPSgzKTbwFpzJasvLK3DH3TvXW58Z2KA1z/ip",
+	"qvqmLyjWfTSyaN6R1OCPWXMt8n6pgUUbA2xe8rp0SmR5i6hMkv1SIV4n+0RyNA51iaTqki6wrTqzr/HX",
+	"9U6GurIXu+q2pZzPlDXMnY3Tk6dcIlRh6EmhCrqh0Hg5H/Kp0/qujFRDkTOtAKcSQSfTyBUokxmDx4IT",
+	"aaB833arw5DwXncnnz7eb9PpnPQcybK8suNKz2461pF2FFdiLprZGl4OuzexUutbUTBu0VbAJABLIJHe",
+	"54Ud45XAzHVaG+YJDNSY2slfO+FVuIvRj53Utq8jyxXmoBW5cxMV3IwJY5NVYqgr8KYm86otcXmCW8vR",
+	"oS5LcHW1cKR3em7Szuwo0sFWgI7n23Eq8cHx+RY0XF6WAfOh0nNmhfsADAanmvojP2SvNeMlryZbT8Bz",
+	"lD4HlaLZ6xGBejbyARylgwnBp7yyS+eGDJFoLuhE258ZuCsb2mKrHKa7Uul5CnRf8/p6MVBoYaiXL6cr",
+	"zsnYE42j3kxPG+vKjnhZrjnwcJ8bhw5zfwOSEaKC6pOOvpf35nxoJQbDyIHTrLqtXfNsmYctk1h0Q8f9",
+	"CDehdglbTreHELgXd2HDifD1ug3rC7mYTSa8rRt8wwZdU75PDTEgdnc1KuXNuKMIEwJ3JnNbgFfL6IkA",
+	"NSs15UEonhzv946kBy7UzqdpPG5xDFAzeiPNgPLRthptCIWaszzqKHnPFy+r1733uKkq9/xhk2KSXYvr",
+	"TE9wM/1tFbXFfo7LiWQozyARy2p2LU5ZXso7kaN6xNmocl9xKg2ciIzlnqmEZ2oKD3hWra6giQmmvcSl",
+	"DhT0ifFqBCov3p3oxk14Vqs78ZKb25awvAfca82wIqzE1jCyj5rqCeFx1+OnTvdnuqKKQWnZo5f/ftA7",
+	"krpN0XLNV/UJ0dH+XoE+SM6vdw3KHMIQ9xrm3RKgStbBR9G4oyBuw16LSI8t21gjvc3CtY7Ot4rVrqSg",
+	"81ovqL5AMp8cUD1xrKVvNHXLM8Ohu7byPpQQYD1frebhZr9VtHIla92A2to9dlsSTFvMDq7/sgLyw3P2",
+	"5MmT7zP2/vJ5xiZyWGkqYMlY/p85ZmQ2WHpqRiyLIJ+z1sAy25jZ15PwuhiutNEAwl9sb/H0v8klv24D",
+	"gtpIBFXiTt92WIGvU7cG1D1qXXyCKeeTcldaEfDQvQkIHHNJUODONbh9ctS1fWm9qY6+tuL9dYLqQ4Id",
+	"x7wU/V9bi/rAB4DDde7evbB7uOZfL7/33Uk3Zfc3s0l72cml+GBjK6vudp+tUZ4p/3WGaI1pT8rVPVkV",
+	"n2ydnWWiZd0jpw9GypLFt+7orGph+9DZuAeL8xVeu2bcIa/9KhTdd8eQnfkPmRJzjihRCQKesXqKGGj8",
+	"VkS8NaclApJKBE9ZgUrXe9qEB7EB6+rlL3Nn1u4pa+laTm6wth2sTTCLh95FJ1ux7w14Yeug98L1HJF/",
+	"vUxvVm2VkteLll6G6rymMIJPu+azJocM4p8+gYyXJbue2Vig1J5D1laq1DsnDGiopXzJfZ6xUs9FxYbc",
+	"QFsTaqLdqiNvlAOw3BSoFQIjZvcMuXIKL/Aex6Uweqf0PN2H65lZJHAhMV3SzUtUE7dvwQhv341/j7gv",
+	"DXWeT/m1LGWrXe0TpaTjh9Ud7JhihV6OSFWIFrJZizX0RnVDdckA9HQ9k6Ul4CNdxRyyDh3NEfJqQGQf",
+	"wpQ3VQA57C6pXXZ5JS9ffaXTVq6w2qX5ZfUzaLtfv3g98j7Msf7Cyism/TWLNT1Zwzq2khvtelLdhvYZ",
+	"NesT0eFtKyd5H3ImntxXKmxAyxnOKmkXF25NlDMgeCWqNvYKXnw337/4rk+xFpSaQkKS6ft3Px36uwBa",
+	"Fb4xjD+2drr38SNoeqMWkNL4ehQq7FrYuRCKjDfMq9CQXo4l0KdwxYWYov43EqK45sNb//y8klYwSMjA",
+	"H3xjABw5AzhRawYK8TwNMxoDAJg+QJBOrBJ8OBYm/JyJD3xoywVUlGKKQxwc4wI+XBT1UePBeGU1UKF4",
+	"G2F6Cz1XHr5zJEvfjNTjQAzUQF06Rl3oISj3Ps95qJWt+JBSMYiNu2GgITtgcYH0vRFKVByamlZ6wqQ9",
+	"ZK8KoawcSScazWw4ZtwwOEsA7mPVrBRmoHzZozDyRsE8Dti//MsPupr8y7+QRM3wZ/un0InfEUBuFL8V",
+	"V04A5xl7f/nDwXeHzHEojOR7b5Z79P3lcwyApT4tzEf7z/yQvVEC3jpQjNrrTSFTFFTaaMd95+w4quMr",
+	"hLuplUeifvIYvsP+pQH4QFcYE8IJSXUDGvIZu9Z2DB8ZYa1UN2b/0A19zsDA8IXYTqi7WWWQKFLMpiV0",
+	"AfPNSjNmKy5LR53EtqSCTkW4FY6LTbm7qMzMqkrfcIszcm+GebghCyHcUn2HfWnY0+Njli/1IsvPINfc",
+	"T20uyvIAnwAlbF5pdQO/fvy4rbEpbj5QuxvV9zd1h4g9UvND9h7lcWynqwpGMpr9OgOIfu4208KXbvMc",
+	"OdGrzCF7hZIVv4ObwzSyCvvtU9rfsC4mC+QhU27HnsyfHj+l/G12K1VxyEB1yT8chO5zB1ize8BLrUQO",
+	"rZ6N+zWV8iLtXC/wj1M3pm9tijsE2wBJ+5SsTgmbFcDH4BWndn20RfWOtId4MaArq/FX48k+LBmIwD1P",
+	"xw/VnEbeiQxRvYvQfI+hPq2KpB9d/peXl+zo7uQI+lS583hNaWDSuHXYaqagB53jHyN3s9//6/HxMWRz",
+	"UBs0eL9bbo0dumF8pzI30Pt//eGHH16EZ4k9wbO0uh+wW15Y39P9cJ/TJszGh7Sp3V4+1IXIDxm2c0B1",
+	"PCC01ntlZgmA6DewPEdk3oU8cVaR+83fzg/+kx/8dnzw/eHVwd9/P8lOHn/3MadZvj2/fP6jn+Kz/VPg",
+	"2hAYIgqmTNYAs3PGcidc83THZqoUxiQtiD3WultROGwTz/pPuBeYguAepIdQGQqPfbfvN+Dx8QnuU/4T",
+	"BZbpKtPmJWDhJJI+uPFi02rj2DSVjgQj5/Hxsds1EJAEJktZgxnROPhM/M+eHn9P8zyH7GA/zcfHjprg",
+	"L9hBhhKcFADH9dxMwYEJDU9nRlQ5w86PaPil/wYsiPysfmHhx7mbrAJGDLqO4MathTmdDFV3bm6hHhDv",
+	"POxuCY2XZtbIAvO/YFbfGBY8sizU0IsCwv4jD3mvtHVDwl5i4L6UQ6GMiDro3vnUSXv2E37BHh8e72V7",
+	"s6okxcWcHh3N5/NDDo8d6urmiN5hjn569fzl64uXB+43MTIU9ZkEavJ07/jwBB/TU6H4VO6d7j05PD58",
+	"Amm3dgy62NEY0k9/c3/fiDacB8V4KTnwl/zI2Y6/5QBOcPIUdDJRANfCg0OBjTZw2OJXxd6pezclugJY",
+	"5VS75bjRHh8fN5rc8CnKO6nV0T/ICkaNeJ2+TCOA4tfE7Pb9eQsx4gTY1faqMLej0Ec7UWL3Tv/298Rt",
+	"uvfKUHtm7YjbbdSd+O/sEWzYPmRF3xhwfiyMFROnIC9R6N7pntIK/SW4vZ1HgQqw1TNgUktoERsfyE/y",
+	"TihMYPsnP5ItjmICSUmm8zDeVuBwETODDnvxwcPQwmF8tw9prhA6Iu0ATm+oHS+ilCBkwZ2HdgauHtAT",
+	"B2oCYB8SvM4cxbfCRnBOjdBzqrhbOuSfaR1rz9it4mhactk43aYd+LEdyQpGuf/jfCd4QVLSr2PTkyTu",
+	"d+gJt+Nu9b83z8ko+jcDDpid3R0/TvumJ9bazrY9tQi5AZvkEw5gwSflvR7A/3Qv3OgA/BQ2Iu/PsNP/",
+	"8/znn7bY6UrwYrFCljtdJ5Ubma/zMNhHHfPcfb83sBO0vjVOQQa1rhJDjTA2M2Wi0Hl2/ITlaVt2UAUH",
+	"Kn8nbLU4OHd2c15LZPBl3c4sNVZPp/R3Tag5JWvOF91CrZ3juR2Vn1WuDbm6f0J5zlVwwsihQK8/WYdm",
+	"Gwl3d3IEivMRhRPM0e8x1PfxKMV5bKWmS28jkMHBTbQlV78yzyBTAn1gUal+9OOrg8fftlx5J+0ISdGc",
+	"m3NAfoPSMXIKdIIexEcQE9DsfczWPkkjgand5/k/Iz5fjyfhIvR58IUcjQygNOyOgKWxulq0UfA5eIm9",
+	"A2KMD94LQUff79/+/rFdztNwWEESOr4l5E0PdNE34gJ+3JQ8CMsCsDHql4McqQdDrEYwZDF1XovnnqNG",
+	"fF9nF/ts7jTRu7NsD1gvfFdjiOB8wmq8k30AF3AM3wwU3iSfYR7K+lTGjHYWLjRt03PvIFYIC6FHVqhD",
+	"ds7yUNSSo+fsGKqIjG+V4WbuGPSIyxI8iWNuBgr4tijO3BiQfMcBQdK6FYC0AN9izocWUuWxfBU8I9di",
+	"LFXBOKsECAKoUvQa3kDl4VSvQiEo7f5VMlNw4q54FKtzcmbGeh5RRwj6rl10tJdm7vAWtg/YcicD6AQK",
+	"bGm0AtiJHV/L83plAtSehsiCJ+ma8AmgsavvJ92xGI0++t2DDTpRscYGpmaYBhWCQ/Df5uH3SturkWP3",
+	"eav2+CICzu/sXCOYZLu9FJt3756rcpZC7NM5JWkAHQcFgKsb81G/8JSRdh3yUdKYBEKl248ETWBsK3SG",
+	"LSmw5puiJE0zK2pZqU3oaue0Tgo+ZGys50BvuiyCi14WYjLVFnB2EPRAFKLI2aMQiMMCZElBM8hdgY5a",
+	"WhFyBurAkB+1n6AkPEK4bMebUUEaispyqZL3CFUYhs+7XwY0HDf4QIWFXQv0M+SNRi95x6ucEMA4BVyo",
+	"rL4zkJyB0/XVSnE/MwAKenr8PcsRNbXUEDTijaZbUDwLmxkPAn5Vu7bhu7yNQyf0UrvEoAP/WReLe7u/",
+	"53EkjyP8sR4Ct9VMfPwCOAhVnUHsaL5jdnLBFxi7uRZQCweV5FsxF4Jx/riWQyA97Ig7POdl6TSyyUQU",
+	"kltRLlKcdQzZx3ZDFD4niC3QziCcRnkUaHaF3rhmSsEkabHz2kA9evHTweN9DDpDA0mnGmnFhmMxJMPc",
+	"cnOLMaoUjE03ejuEmEQIxcPVyzCYBm8aqHqLSiZHzbpxUL2Mz65zb5rwW1HDN0tAwEFFw7JUQxACSZfX",
+	"YaWNGSiSyz7tNXAVZ+xB2n1B825hGRl4O4eaIC0azCEyhqyBXD5QiOxihHXjeFxb+Lk3Pn0YEn7sk96A",
+	"w9UeS10YGfA4quvBEsenx98PVA5IJ/6LdjaFc901i8JRPhN7otFbzUd/VGfpNfIwNUtXiXqZ75RxPXfk",
+	"SYkmXkQ6BZHviG1RQuOO2NafI4/yqwC4p1MAGHGbm1O2Z56hhwao/2z52qLdiLeaFBzsBBAavOXItuAy",
+	"Q/qLtJ03kyGDc7K//7VH3OVWXx7t4o7vUaNV3R9ifu8vErBwE1B5IKwd3RQl5ju6J5fjRHc1nuooB4zq",
+	"8qFIA7JAnxwfZ6ze+Gu/gbFltFber0HdONkbVS4gIHcnBirdsiE8xGCBgswHAOGvG6+nTJRGtElDbLAQ",
+	"m/bAc84+sPwWSwsTjR99PnSX2HmruYO2BW0J9OnRlTjtvM7tV1KJ+c4vZNJM8YGvo+9luOY24mlS2pBJ",
+	"iWz3txOmGLJZSAlPCG9H1xTazO3oop6zqai8R6tuVcTmNE1TttbL2dOvN6PdD9K2pzm4PffBsIUyroFy",
+	"YpKanOZM2lMv+nzj05w8pRw8lW7P0+YvC0b+OIHddGIfAbT9MSsgY6VUt85s1nbM5nxhUJyePAblGAWv",
+	"z0F2Fr/74XysS5GKadK9IdQCPZwbmVfuVbHns1Pl0f8KzljI4ltpaLNLzWjRwHSIIyCQ/mhWloDu2KIi",
+	"s0e516Xz/WygltXtUAQdNPY2XT1jPZRqosCd855aO8U/lAHyoDljyKfkxvbGmzoTicuMZCkOiIaPfif0",
+	"j1VO31+CxIQ7FVCSOAaqSjGyblYYQHy6T/7gpBvZOpdw0iZwh8ebNiNsP2Cc7cM4hd32BFRzxdxF7x9l",
+	"2845jItPXcOYc9x58G8A5RyyuyExHx7P3HSbOc+ElKkrFnL8kQ1DsQHIFUyZxmqC7pQ4mM8OiYBG6CAA",
+	"3I8dE8BP0vgCFBgPjl8jrGm/JILadfZxzqPfY/f0j5trChR294qCL1BtaAppnjWkkSxqedZOHt5KdXPK",
+	"MOO6EpPQJMt/l1F40j2BNQM+KZsyug9ZPhGWF9zy3On0IMxMLXMc0sZvxYL6Gbi/0goZPVc0OXSrLTwy",
+	"O7o/MAXaMSqkBqBVLB6aOiXj0Ensp24WuJ+Re5FZQC2UmohilQZ/pjPW2kQooin9HHo97kKA0tuxvviB",
+	"xWdottmVo4jb9YDC82UhE2zM5HqF5Jp+enlrOk3sMrx8T15Zw2ZqJJU0Y1GwSgyFnFpDgaHUv5MlliL0",
+	"AuuIGfFiIlGFw7Av0XcleOGUQdRrv98/ZG9JS6baNnruEdSbXYsSg0zoGSy5U8ndFYEUglCdFhRcKpJB",
+	"kOhvTEgOAUH/rNVphDtyEdJGGtT2dHmvXqAWumNSwFGi7zrltXS664Rtq4gERuGpooNReOUbcmqQ+SVZ",
+	"V8CMHrfLw859vMcUCN/lqP3WhhZxD6ETbX8222cbbSfrspaaoii+oC4kB1OULyHBhCwdBWmVCHCsp2Kg",
+	"fGFN5n1ST1g+0tW1LAroW4mpPGhXGq87jiohykWzG0AX8n+AajgdqFLwO4AbH4tJcA23GpqUQcWNViza",
+	"nGBCp40Y7KxSJsZ3wCEDRXYYxBqoBPI5hKp+fHVwcryf1NgCxyEm5hknJkyRl+W6JE/b8f4hu8AEfZb7",
+	"jlU5m/NbYQaK2hNRE06DP3my3y2Z08t2/5K51ozrgSVzvzv+kJIZTZFPuPKrJHPqR0Oa2cJz1uARrY6z",
+	"v0iv3I4dA6vHib8xLT3SwHjSVYGlI75kJfNFgRVXhZ4kwWUevIwD1XSgd/vNz8gjTj++LvXwFrvwLIIr",
+	"O/N9UT9MZbWICAW0YexGOMV4oMDbiXnf5N1+HdsUjMGrPrNZSztruvWUr5heUD0agSeQJpk4T0/Z4+On",
+	"hwNFLQO9W9K7dt1rY4M5Kq+svZdZrX34e6DOmyFkz+Xq/q5aVNovo5MbojsQ9pHiEgRLOlADhY2GHetp",
+	"ntO3x2cIwa40c9/vo1qHudvuAxP7+mCaQISUqe805kE9Pn4a3HsDBR0epMH0UUrkJ2NIIGqPuSXvJfR7",
+	"8cwQK60hPQpjhhPBFVUK1Gssja5zCCuHooDiW3TBDlQtR8KtB3RBqMh6evx0H/MmaNO9XxcpK2kQA6iD",
+	"nmZ89PLR02NHeBAYI1gEJYbYJo1Dd4sDRw+e8pyS6+NE7nG3ux0+TbdFu/dpulESn+ZuIygxEtHC7mky",
+	"BRJxiArXG1NT7wDEVHC8AoRBq/Ke8AJicg8SgkEWFXjWfeRAtUuS1Fe6shJjIqobgXX9Xg5gICHtFQNF",
+	"PiF/N5UECMTEp1PBKw6gI1N+43XKP2Gyue99OJuE6xbomTQkzm6gEHo0OmTgjCWPFuZeSMcfPbohDNB2",
+	"K9wSoqvUbFzp0btw4znC1nwZ9Rg/w/nFdQN+0MriDDpxIo6HMJDm9Ua6wRShmVwvGPVs3qkXuaVUo+Pu",
+	"AALLbjSvAByFg0SoGMSDOWQv+XCMiWzYMTN2ZpMIbuDdUe6yLqZpn03wyXgPyVBQje9A4R2FASkxAaIg",
+	"t1IVXvScetgZTGVWEOaHS04CTzG0NWhWPqYDE8X0P8DuccPlEY8r93c/T/qaELAUpykdsp+40+cS3Bui",
+	"C6mshgirh0QJnRi9bzXzXw0U6jIZQVRVhL5+XXJ1m0BNROw4Dw24MEGke00q9+0MH3V1rRuoVW3rstRy",
+	"3Ye+0ZX+DUtmsOODUwCd4G/0SHWCLD1fX6HtZN5A0RffmMTNjBpq7S0Zy1uao0EslpYFtrXS1YSX8jeY",
+	"L2arcEoOQ/0LndXUay+vdWzNgqcAvqv4PAclEoFUcIkR4+Z6kTQ4dRt9zcFlyIpKTzGp1EsebKFyyowQ",
+	"wZ/oBwErPlViOaj5KKziaNS1cwFKQNzxoKkBiA4m4WRNzBLoiBYvHKJ5AY/OgMby4EbJMzeKIlPEXdNC",
+	"WjQNKl2WkE9HB+jP89GPr8DP6VFwFIg0E3LuCeYGHf/VLWXj+l/nhitp4bhgqwMlQaZ9cpqH7loDKeWx",
+	"Gx43t3lAtvHxiHrzX5jft+RWDfsy5YtS82KgEJkNnYOl4HdQtlXpOeMTja6Y+CZf8RayoNx1NuEWh567",
+	"wAsvnh88frx/yn4TlYbAHHZkcdMYKN+DBRU7ccPBj6Rm6NmC2B2j5lqxHfEPhHFltYc8g8PHBGssRQOd",
+	"kXRmnMpTZ3ZdNmwphJQK3vDECwRFtMSxrNat2bwQkvkBZcluNHR4+TmM89CemWTodwBF1Vl8FnP+hRNt",
+	"JIaoiW7QI1PIqt1qJK8AVM0fHhCcLuFCmHsOtKwvha5XzNY7HBqspnFfuStOBQaOxSDPYYieCFvJzZA8",
+	"NrkRvzrm9GEopmRYgnjIw2sHyoCqXQlACqSaSpsEukgnMDNBsIDY9Y/l0O04OAaeHWfsGWUaColtk6nm",
+	"Yd/H1SFX0qlrkZNZDR/40TKWg6rv3/r4+Dj8OlTCSmWs4MUZy3EbSCZwBAhA+DbCLguR02vhRNfC5wEc",
+	"MkR/KOQQQkEJNNyjsDB0zOB8sjgY+WtgNITTevr4sZMtcHpjXRbBXz5QJ5lj737q4NFCsx4GAeYo1QzL",
+	"umrwmihCOTBM3KqUY9fjW5aVkBx96nUEJ2Wh2paXGSWgAUyfp+1gtGVET0hzEfAx5W6QHc5A+cqoN2Cq",
+	"qB+yc2sreR3U0utFLFMupVO4AMMN5poR471egL9joJyceeJe7uRNBtbeMf3z8bP9sKt+7XUoRWrECKLz",
+	"zAMCSxs2BtRXr12ByQhyJHc/utLYheqUOeaYk/SHr8z/rQCej6QiBBYKHfKCOoxNDy3wB6bAfwFMgc0R",
+	"Be4lxLfaiIyiom5GZkjJlTd8gvIJ4iGWps1UIaqG77/Uw9ss3KEbPkUDaaDwHkPEEByySXppLj1iZ1Cm",
+	"dSVvQJfykH6YIzst+aKX+nxGWDB1XMDonrrmdjgOfnGf8TLUalTKoc0Pnb0GvwFrhVJ4vNzwrSic/eRE",
+	"Rtp2wxl3dbNsqaEGmFh2TG/TZXFF/wzv+as7g8RM47VuTU5nHXKllRzyEhFbB6oQUztmJ9/Gve/MEIp5",
+	"QNGY6LfcurGBtl2wNliLsXHmNTU0VuAm1DIAbVL9R5/l719fvH/79s27y5cvciC9Pzm+7vYVe3znaUaB",
+	"9wrBUT5l+ExMSKDFtsc/UcdO+PAOU5M+j55dG3wzTTsoWJ9P18ZpRz0OMOhigemu9O0jz0R248P7Sd+4",
+	"i1suKBGdPA7h+iA4i/vvFbBbysSXVbBcIyJrZKeZR1mpq3qQ/zR2Jrjhd6LAdA460UQ+obFeeUP+aT3c",
+	"ifOkIN4I0XJbA0u0bzu+Ue9omM9VrBOG77pOP+o5m0ClU8DiuS8Qt+7LcslvBVVixvqQXV4XqKfYZYKB",
+	"tIHL50ldOgpVInYsNvE+4xx8yCEEj4k57tFG0/XgX83QxZ3kLMYA2qbpioknchKg9ckwr9XVU8riQEEs",
+	"MtbLgzt5KbuIgNlz8WEqhlYUV8tbgSV1S7lMreXnA7VF/flSpUx3LkBrtNk+SI7ROyDIHQeav7ycogvL",
+	"qzQ+pu+wJ0XPvKJ+dx1NzlWRYHI/4ZMZJmMknifufUvB2ZShnhHqUmtya8llQP4PiHHUPUKzqc/sBV+I",
+	"VuIsMt4EWIPiWLqagJ0wCxV0ssIwiR+DIMNkWSLgJBawugFjrHsh7Gmt1seAXYRhI8+cSqmEd0aBzJ6V",
+	"5acFqMn0X7IKm43d3VPgwYGXQeO0vdM96GrgG9+4F6a9ffBUiUhPjrO9Cf8gJ7PJ3ukz9w+p8B8ny52F",
+	"7tWx8AD+Atie9YFupOSHchbgaJ/NV7Dy9gcwwihGu2unygL84+6yNbM5Wkn6ZXznzlMudklVYR3rKStu",
+	"40OUXAF1OT4WRYRT6B0VFQmJJWf74B4pQkQilzYZIn6yy9hIwLYx1RJRfXUlitNQIYIJXOhRkGXxjWko",
+	"Waow6Ec+2UdFBh5D0RKinnmsHQYxRpOSFP0DKCNKV2+thDhjfKB8KD1WqK30XSwXXkX3BTunacJROh0u",
+	"iTQ78W/lRGQDFWEdYsw9dCykrPND9ovPIGiZINGL03hJh9U19w6Zi8NZVQHqXCI0mzFi2qKGeKZyM8cY",
+	"IGh82J5yAHIXfZWJ5wyiUQPlfZgZyylIvZiKPC07AHkupmAXIOhUw8WYU86E9ypmzW0L3kAPuTBQTlSH",
+	"povftTqVYKjADHak8Yb3U1O6BzaB4/I61OCwiYT3FSH8rhfxBGhnzoKf2TcGw7zLk4ebrzPRwpydnBoL",
+	"XgCD+33P97HpGoQePQrP0Ri71vfdHa3lYGzEzHup/RFWtbNGnkxUqtEn32HEbqUKmcQyMlM+V4BMk0TL",
+	"grWgR9j3a1aphvZAXquBCo7IWlZYtpzHhIyhkXpEWTMLUvyxoBtyOADBBhO7vOF9A+2AnCXgwTVNikub",
+	"9ChDd9yce2tBYTwWtodM5KFWw3IGSfywauOUvrk5xe5z55h6Nl/KR8EMWHz/cUY5ypaJO1kIhWl6x9Ds",
+	"qG29CVYnQivPlA+1+siqGXOQnnauYT6hREkJUfgCYjqW5FpDTIeRkRugEIBRNp0tzgByKzlXC6qBxs4k",
+	"wHt5mSArJMyXQKmxhN4I4QYLOO+rMbLzfdyPBr51IxGNPsVgtU8u8kl6fnP859Bh7pRylsBB6xMqEp8P",
+	"Ni7jsCi33WZWiQlkf2FlAdQBXBt/assva84YHa7hpJHQiFXOOZLiLfRRPGikSEoTMVCSy+h+hGbwWHBo",
+	"5ogBet+JjHg1vPDPfHg7kqCXIVkIKFmHep9REjosuaXUeViKbw5p6OJAvtaZU6Ji0wfYLSAzKITRSsDO",
+	"wVkbjUiVlBq6oBAb7JVnLzki2ORdVnID3npzw+KVol7bX5cJ0lj3ekMk4WUPZYl0wXpvAub9QOauOQrz",
+	"7zJ2GwipmHFFPAHcO+CBBuj8p/uUnY2A89SSCW7B2McL0s0J2crSRhS3gUIxie09qbBicopKLzcLNRxX",
+	"WumZQS81vsMDr1IPWA6lFHDZPDOp5c9ScZRPgopiy5laXBZOyV7TcSPsYOsVxV2Vv4l7u6cPeKkuiCS6",
+	"/L+zyc7B8YsCfJ5fx2WCG3B/3qJLeN1X7ShyS1jPmmHfHoopI5vq8D0+CBZBJ5Jm9AIRtrx3Zpw1MZVX",
+	"lfJ3BqyWnASEJr3OSwBpJksOAtbXPwBsazeuAffq6BX4uGNC7uKDaMB9Cbb/qllCkfes+losfotUs21k",
+	"b9mLf/R7KPJIzcYtYLSCh2U1uMi7Pi5arNwmN+Q3BjOB0aThFtvk+sb5kGK7f8hC6YU0hPMRYN0HSix3",
+	"DaaqNGwubMc1ZypFbgnOL+5LAubXcq2FKh7M6fdZwDT6+/weFOoKGzrdpyvMcnO7lcaSeT16qXHzGWRV",
+	"FBOpqPbcCGEYVEWcM8ca5Y1ieXjcV/M9PX46UMnHS3GBx53J5ZewiDVxYgCRhuWGkEoYrCtonE6yFjte",
+	"RTvv3zu24PSvlgnUsk2obAUmBpYOmiyVcDe3a07+DbX5UJT6WutScNUrSv1lqYnc3PZQE92ePYiaSATl",
+	"rxX+e51K2KrWpThRIRfdx3eSR5t5z6jE1bqhp7cNWifltA05YpDRrRuoBHAD+7IryBPh4fYFDfIpW3Pj",
+	"UpUR887aA0uE4ZjojNzcbqcz4jCOInalNHJz+3lCSbCoLiUS2tJQbt/nVSJXzBKUSG5uv3AlEo/XaZFI",
+	"Rhtc5FQwHv0OZNwDCHJacpUFPMYsVMVmia5nsjThEpSyJcDHGx1R094+P/guY+cvWv0DOJlwS74wAMbN",
+	"t30V9CIcQgfuImRtbg662L5xD3fTHwZrcZtj2MwUcut8CIjFjUTnQP0CMSgeAMG80pSE3+Z6VnpTKYHh",
+	"uhalnpNG35IMDLfy2QqAwR3Lrc9iDa0j5oe0gd4JBUXxOJNrkfmzdar0TPl/3B/nPwpM2hz9PiylUHYl",
+	"kP4PGtp0Awgvjx3nIPpniHVhLd9Sv7mQdFTV+2j54PwjJwtAInyHAPwDlYfZpepb0lk4DaHy4VBAVr/P",
+	"2Q34wc7mwAgmwRl2NO8996Pt7RTeDABBuyiO8EIfLFcVh6PGXnD+TKa5hJintyO+2qM42R/Jc5hbGqRY",
+	"omRIcpuszHG5sGDlA55LyeWEakAypjeNXpwno33VMYy4kPUmarLFDxXPSIakKqg650tPfWeyvzOkAWEI",
+	"meAyeHyjExDlTqyfHHu8Aq4WALUFSBC8uhFVMFVPnlDbIAOZk1fwNVbwYB0C5FoO1BT3EeK2R27w3GcV",
+	"3YqpxTGd5uj+OGT5cySQg0vIqJSGYIgKyQExLCBxwo9D9UbchDMMoeiZpfQov0rD8pTi9NAKe2BsJfgk",
+	"p6AzZrykgzlNZ4L5v1yl6o6uEFRpMiutnPLKHo10NTmAguksNqMPu61APZ5kmOdb2xM0xY5qC4f0rdwJ",
+	"VgLWKvm1QNCjJrQ15tAAVliAP3Krdzet0qVTqCo+tBBaf+XXOOV2fMryozxj+WDg/nuYE9rE4WGe9oc4",
+	"ZJdzXSPpkBYTDGE3T5jxe8BS5T5T2hK2mrOa8/iKK1mYPGtcFUyl5tDRQloCIQUEjZz+htQisr/dPl9z",
+	"I74xAzUs9fCWPeLMICp1xh4/ZWM9q0zodrcfyAZwWJ12NGLQeLrwCB/gzz9/gQnK56gh1MBR2MnxMc0Q",
+	"qtjMKSLaUe1bPNTc3YYJV4u8RvPnAbPJRkS4EPq7SZFSCKEgAdIdqBVIut0+m8go1zljgf6nQk9LBKEh",
+	"tEzIg/Lz6nKAwv+a6m+LM9TYSqqbvY8oG7rU8X85+pe6JHD3htu9071rqah3aeN9PXTvkx0In1UumUjY",
+	"X350DyDBgfDQgsfbu43AWq/mHP1e4wMr3ThA6snjpP7k0Dw3cpnYHZIa2iGwcmifBf4IVS7i9QYfRvLi",
+	"xJMxULEFJXWmJzzks+Xa1P7XEZdYu45fXo8OVDQdIWynrHQWZ2KaMyc8AEjlRLxL77mWVSJ1D9lrza4r",
+	"PTeQH6zn0OEKCk/sWExOUwhvYLyFnqtS8yKjauWBMkqORr7/KCSOqeJaf/AKMkA1rSAC1kUDXUbYinM9",
+	"vhf2trynniEnrOU5H47FwXOU++v4S/3hj9me1z9eSOMR8te+o+UnyZsuiPwO3upSDhd939b82cds7z8O",
+	"Uu3o4M00VAGuemHHr3bMUF8QNRJPfUi9v4dtGqawyixNYLy3CkTL0GQb8BGcrgwhrnaz9EUcrU/EOPHY",
+	"ewB1GKZLO4Eve8eKPSz9hcVo1FcWtvXTX28Xx218KLM4Obg2q7hvP82tjeIOYp+WXK0LJlXiTkZM1Wmz",
+	"2VeMETk72b2QId4NVidARyLE4Siy8C52TNU08T0QYNr3jfDce+olnZ+qf7x1S/3iNA/fFS314JVcba9u",
+	"5C8v+U2edhj2Q3xj2J2oYPeBWX0bbT1vNtP5+WB84xBaQ1e0rRsmj49eayV+xujBLlkCzK5DiXCraygR",
+	"bu/WCVZ4Bl75pI16LrDyht5POK6vRgduwQew4hzTID5p6AfwNFOR8VbUub3nbtaWtOIB8mrtzU4Qdf8y",
+	"wIs4rkMZCyYeAPAmT/cnZySbKeAX0AkjEp4SH+xA+R/EHmHJLZLkkE4515/2zxI4cnordr/Bd0NdIsNm",
+	"PQFPiIbJM6argSKsXCxgAaIheomg3jgBvOPQAcmtGTrw+Iizn3kSwgw/T480GyiseqRatYpAxpSgbuBw",
+	"+SNo+tOTx7GuDQkSS1KMhg34HtvsQkm5rqZjrkRxRVt0VYmRyQcK039Sl1LYQ6z0n/DqVhD+LGo3AC+J",
+	"PV2LMzShbrRHUYPNhowGPqTSyBp4Zq0mH9dD44WFJflDik/NWFs6zpoHalOJ445lS8aYMsX7D9q6SV3w",
+	"uwdPNVrHh2sx25h3pCvUJb5QXnnhHcGb88gV+tiRJ9KVmE++XDbQbb3PW9rKA2GlITfuDLxCpCNIw/LB",
+	"3mB2fPxkCLdDFvAPcYqfeWUNPxzs5U29IUYbVisOK9IUnA3kiOO5X/MXq0r4GV7QfneWodH3u1QtAq/6",
+	"etWLph2RXJ/w0cPGB3OIVdR0DA/6i460EGrKWG5EiSLcig/WJwX5EOLjZ98ijrD74TH7P//rf7Ocq+FY",
+	"V1ejSk9yhvdroPynVkOMBO7QctwlCklo2ZjqP5CHLD5YZvWNcFI8QKtDGyDMiR/pWXXKnj5+PFC5l8gA",
+	"QHYlPgyFKHwiEVZzfOgIT8IjiNTgkSGJaeSx753XMGJR2ECtlbzOOCTNJjIzpUkwWBDqq9hKRLMmkTlQ",
+	"qHkltWMYHaykFUlPIUCyDkoNzRDOEiJiTvcQRUYYrCCNhlqZ2UQUGOSMKt9ARSBtrhaY5ILZxRTeW6WD",
+	"uHU8+TSNA9l9wkl3lPVFb/88Cct9WPB5UaxJWK4x0LresZTL/Ak89D7Dbr0XvmJ1Wy8m++LCdudFwbi/",
+	"rxsLjj6q15GcTHW1BcTuWinzfopJJsesqPjIM/UAhclkYQids9mEKymcgxZrqOydRgTejOW8rAQvFlfT",
+	"ShiAlAeWT2UPkLiRV+IfILny0AEY+nMhoM6IOjDB3Hx2APby9QYmiAFERcOnQAcpOTxDibUDpSsvyBST",
+	"CjBcvFCIM/AdJLEnC+g23GKIzFsAvMDfBcehF3Q4jyiNvJxZI47YfUkjP14tctYDv3eFLow019CGd8jE",
+	"XyGNfx4mjoNvhosP9BbR1jvY3G57UMG0/d0lLSmkYu6GF/3ulbY1KQPPEeTngKviwAhH9VQIQg6rZb/T",
+	"mbux0pgslOwGwHlCHsn6q3E1B8pTYBATXo505fQlWQTj0K+mdnPa/NDtoYBPvmYxHBBVpZWRt8vozI1a",
+	"4pwbZpyWiKB1bcE34kcrs4O2Kd108/FuPo8ISbMKzRLd1Lrm1SSDlRMMEXqp7LdP91ogiD+30U3xml2o",
+	"Ph8fJvlkW01md6Fyz6RX1tJsz296C+MmTxkostIBgs1tHZbWefP1U1lOq50JnVQ/ieVgMc6DWWefpSyn",
+	"z1V9CRb113dT3bxjRjPWXuzS+kgl/lE1U9vbIRtf9Vaj5bwAxHytgqTBPJcPHDpRohcyBrOwPV+I2vki",
+	"tsyjEbtVf2PYtJJufyMWM/IPNtGFGKhH5y8Ovt8/hWbB1PTSJz0Gl02C4pxaQbIoRQ7GzpxLK9XN1UhX",
+	"V1JNZxaxKPUc8TXJDVQaAcOogdsdbMvj1vvrTMzEGcuxMS+J2lAHBTBu0Ce3LY7eXBsxPKWv6Ksr+grY",
+	"Sx1OqQNH6RdI324AWHtwJj+grhCaDpKPYksHrgAIM0McV68uSMMqPcMaLDHPILf0jJkxFCNio28uS2a1",
+	"pjr6xtwjx3ab3TprbHlc00+kASEAe28sLwWB9/mlxVDCRhLi/MXByX7G+EDVZECHADhkb2Aw6qlkqIc2",
+	"AeH6/Fpwm7plu38klR5nODkgkKvRrCzB0l5y02GfGYoJ071JQ8s+UNwAMaC6vlhM1wDCivm9sShPYTsd",
+	"Mvzx/DNnm4QSUzhpx2rnQtmzVW7KOHCETHiEld/ga5XYLYFKzbKBgn1g7u74WnJEvSeUVghIQBW0m7hv",
+	"S8fN7SH7mRrtQZQdgfUKam7ot6GJ4E7MAIprHDcAVYOexQMJT8I/0YEA5HHSKp2rmXow0fxuph5aMMcq",
+	"yVavIbZW3QzioSakXxViMtWQavqOCHSdzG77yb07TXut+5Dl3muZ+8KwUNL5ZdcuCJV4Qb1obcidTQtD",
+	"V2knIQ+wMy79tp4Jm3TDlKER6GHP1DIfGH4XRv2qqzbTpfTof+MX/WBNSkKOZ73FxENmf/WivaPfSX52",
+	"l7y3hgrrZl7Gcv/GtodAS6FxOpMe/WnuPRDVdBeg4/cPg+ER/PCfjU7W32e3a/9Orq2Nycp9Jj4l8rPp",
+	"/Lpsrgt+59u5kJYIWx4pk4XMatBv3j4/+J6SEOt5ik5PDCkEAHjiM9xawxgUJFq6Hf1TsJ2O6NMJwWJu",
+	"703otrk9Kfsz5Z19oc6Hv2jqLaqT+3c/2WaoLBx4ZeGTop2zNSjCQLo3M2jq6U0HxouiEsaAdv50/8zj",
+	"75QiEH/NroYc2tikM7EZiR4pZLDcEyp0c/qkSgIj7Fvcs9121awP8nys5VD8V4bZeT7WCEi5SsHdHlMn",
+	"oPneG1b6hX/jV6200irW66t+Ax9KXfXjtdZS7QY0vRe8CBYi5BMuVV7jUnhjvK8OQDu8vw5ZWtL8Dlxp",
+	"shBX7jc59AIyaUe7CPEffJKYCA+Qjasa46VMsDnL0DspAJ0hIkba4g37wSxjcCSonVNuxxEBjbBDt0Xt",
+	"DF7GdcCdn8TUcUoP0ib586TN9eub/GWgfa6Zq9N2ab5fC+bntl0d1siqeqsP79zZodXSp2vEG1Wrx8H2",
+	"oCbpH5oRohEiy3nrhBxumfeJm5njkjG6lEDDSQ8i7DTGx/tnA8VDnROEpxpg8+6xJ/uIKBQCUrU+FI7f",
+	"IoAQ4GQAhwnD6aqG/oMxAlGJM1bxOTq6hSowIc8ul6eFAqTWIMJhPbqBVVK0vFlMEwzu+bgJinxqsEXe",
+	"HgSXPqjZA7XLEAvlW5PcmMyMhWZFvQNw8F6lWdL536PacXdLgwzraChyBm8YqJhe4J+CoEfuToJmhTvF",
+	"KRzCHmGqI8v9GvcPEcZLVmIpLMcAnN0X0GLIcqAa6mc6187YGBo3h+w85PS3AEJBghuBKLbhcrjd7MSE",
+	"8WJxyBV1DfRoeQH2JZ/oQpT18oYgws8GKp9QJCZfqn4w7r1aySEv2b9dvHmdsUJM7ZidfFvz8bJbsTCk",
+	"nlV3AtJZSUI/dsuvx9tOKausLp/PWDvEbosyUw+veXip9khaGkJaiqPVwS0VaWdJGC3GynwX2nXBMgyA",
+	"47NA/VKUhYlBtG7SRSwtSMWTWNIImC5TXkX/Dzbzk0YranTpG3qgXqOx6N4I37fkAFvwjrW+zchk4+YW",
+	"0G4qYwEYzXHE6cwuRZd9VwXQqCA8Dw0UBwqGo9Ae4NjK4ThA4iXroq7GillRluaMdqbzzvn4MGUcdtwo",
+	"CoVDZahj/cCnC41sn1Kks7RrtTTs2fETlqdsxKc/54WwXJY5cU5kv1DkqvVtVHhCs+sk/9SRmCzc7XBX",
+	"zoSS3zYt05GJfevBpXbjNHAv/zwq5h8xxn/KGCOsoJl+c08xxXZFFiL2q1seNxJ/9ByylJPaV8/MT4GV",
+	"J2pGRFnJ0lSPkHsTE5Ew+XmgHr34CcVnAq3hVUzgHymcABXuhyLZHxJR11+otcWb/gfsyhdbGovT6zDZ",
+	"4ER3WQyLySdfbyUszr+jAyDeh88USOtj8p0vpedl7HpmIc+Iu/s3oow0p4mc1i4vmWE5qCdS3VDoiZoM",
+	"YtaZk7XgdorXeKDiPd6iE2HS7azSc+htVjk2rYIWLUNeleMsRoNyDAok9oWelSWbAdir02w8qEfgYmrI",
+	"K8Vtov3UjSWno8CSoMjUKZoWy0mjMTFQ4XWgqw5B6Tmvx1KI9zn9fDIbjskfT5vq9yHJUCPdy8jffEfu",
+	"Cf8gJ7NJfhZMy4GCIrPE5IWAoUcvdPav02Gf7S+nzxkC0KzRwiZKeszd2lxFb6AWzrkZKF++S+ghoCP6",
+	"Y/X1uxsmwa3R65Nja1JBu2LPuvX6dgUSOG2xIwUSX/6HGvmHGrkjNZLSMZfUyB5CbnMl8ohPp0IVn9sl",
+	"CiJHfLAxUTtcecFKbiykzS4ydi3GEgp8CUG+lEpkPtWdhxpWj5vh+DTuZ8aGvILEW6VDajcgo9d9l4S3",
+	"x8tSVJAdggjvkQ+DH3CiiyAewGPkZbBhldYTEudnKKrImdDMm9dzxZzm7JRgFI7LLN4yXs75wjBpMqps",
+	"ThpQlfJWkG4NDonTpauOljZ4OmPUCKb99s3FJfs//+//h2SQN6SN7/wjzfIrAxsfqER3X5UA3qZm+FZQ",
+	"DasiqwtjFKNZrWdKUqn9SX6xZdkBV+FSeztiZ9LjvChk5CgPJzg6LRBARYDCd94LGAKV8VpqAzUOwFuJ",
+	"3XM50RybCOGulj/jgQoFmAQagqexJe5Ch7haYjAVdYaA2s1YHUMw0Rh7hUp8watSiiq5aI9CQ7e40ULN",
+	"Jnunf3Nv+3u23MzzIbAdgGOSrS9U4fnlr0S/uxUc4Eh4QLnRinkIDBViAxQRQm7o2T+JUmS7PlKma0aE",
+	"5zfLAR0ichVqoBhoyIegqrvXkT8DPKiEbU0NnMAMwDyAiVY3AEpuRHnnTDHS/Akb8Voq6tYTajtkZUAu",
+	"+DoS2Gi6M8iPq6UIXmvc4J7ZYyVgJjvnjm+AsL4U1vjKKxZuVp3c78t0nrylkBNOWMayOLy7u+YQRqji",
+	"QOn551YufwZoUSgZ9Dcuj4Yy8c8xYYomvqZZ0EB9zRbFcWrGu0lQICh8XJZ0XXkVIdxA4KQMy+mEEFs/",
+	"pTi1Y+em5qP1bIX9QwOfuF40NV9fNdLlmHgUIdICKMx+FuKcoAomGq3HQoMMLceEvtt3kt0wo2fVEPra",
+	"O/083UhIgBrpEqtXz0Dql4IbwaYzazBi6zNzJXZdHXqMV2iMrkDR9v2PE4EMAVK4ZaDYD5EZI2AOlPHB",
+	"b85Q951LSn1UTijSj9kY8J2ldYfpK275zOqraqbcakfMan3IcqmsqKrZ1ObMUa1hvLRjPbsZU3AQKvUy",
+	"XOuEV7eez7uv4o+vQmQvb6rHnWrwo9yrwPkZy69nZpGzue+E6UfeByatiiul52m1oSMGkG1AmJQcBitH",
+	"Ypy3bnJw50h48Wr5R2TrI7H4sM+vzkM7DZlAoGeezJ08EYW0tNKl2WJh1rVED1BsAhBnBaTeoegPVDJM",
+	"kGV9pNtZh7mCGMEIGegvS3uCsype6/nOsuDg7e/w1Q+fBqesW1tHnCI5L6jnBoKSsc8CXV7UmtAMcJrW",
+	"jlNeocrPM9rArPU8c1Jaq90rw797vr4SeuiSRMkiuDnyIVdDUZZA0yFzqdDg9gRO61hnFnLAMJWJzCps",
+	"/ok7jirjM996mv0CqQa0FQNFwXdy8sbgvNcXs+CZRkDHswh1BL/hZUAJad65dlXRjQM61Uv3+N7n0Nze",
+	"JXjYX4/OhrNmnld+gUGu9Q/Dma9GxXmHARt0L83HukT/XxYzBZM8PlSv1l4Qr6ktvmm7KE43arspSwmP",
+	"zTTH8FrKCgvKVfT51dMZmc9mhOScpXRGaFHTYqFK3y8wNv9DUQ6SHId28lAUIfqCd9E/B3A9vuwfYFij",
+	"eZk+XxPLWW3IG3y07ZoHQFtfWGfHXKX5hR7ZpBFV61AsPsViTSJIq/mQW2WDC+3IaIUBPguiUCf/S2GE",
+	"vhr2FzCEwLcFubjbMEIvwp16smWHqkrc6VuCRKbebuingYg7gn4GkiY9CBFIMZnzuKPo6RLn9FWXPMEa",
+	"1hc84fY/VLmT9RsbmqkNh8J0pl3xYiKhF92KiFR6quuV3DMUGk5Pu/jx/ODxs28DRnggCXbOckeiMYvD",
+	"/Q0DDdS1KLW6MR6lItQLhXx+wIbKaS9jQjO6PpVWEKvHoLyit7LkpbwsD1kOfYJ9ivNA1XOcAV57pm6V",
+	"nqt0AqT8xRKm1YwXs9yBTHbEdeHdm8Tf7xFnGlP4cXUrSnBg/zPoT6nAf/G1FONYOreNLlKN5R79Dv9f",
+	"ZxD9QM2XmVYpG41NeeK9QUUAXroKEAW5diS8dW3M3iGX3zkshBtl253dWKt3g9TAQmYVHMmsWnsir2Lh",
+	"EQbDfcUl4it8oFwnfx7ujauOA4e5nFXqS2xna3FefSvOkFtvcR6zSq22hl6iMRCSHSi7Dx2AseuWT2zr",
+	"Auybw5P0JXn90Nw5ocYJzrgq4LUDhR27Igye9zFYOREd59umYqsiHO8OuPysUp9Fq4Y1ddX1u1N5wLr+",
+	"lwBhtSWxEgvwIMarmiXRM1moJZSUoGrY9UyWFnrl47e4TTWUPvgRn/JrWUorhWGP3rw9OHm6f8heQ222",
+	"0sTegaefnOy3Ygb9ewK2vKOjDaAyHXDqAMrnlLp7OdbaSdbf/9/T41wYKyZdh+lUu3CUQQe7RySGX+I7",
+	"v2rDJKxjvXESt/GhDJR5usn3YqTkTvP3fZWsjmq8b8Y0U/LXmciSEBl4WaIan0JXOlWrHfsR1fmwuTti",
+	"9uH9n0etj8tbodOHnftadPl5cmib6fOrh6J3tWMZVXcSrFZnOB8mfbaRyS1j9Uf2g6KE/AbhhzTh5R++",
+	"h8Aj3WYvhmTVxL9JXoX4N8tvOvdKrpNp3IZOzhSadxp0uhIvfdv7DqR4bwmySazkD8CFtTYIba97S47i",
+	"kRAFhNG1WoKUS14T4LVbVujT2TBNdKIBEZMn1Z9um6cW88H9tKh2bfl1P8hSYMyInknPK2lj33LamP3n",
+	"y154zP20GqNUnHrHUv/Z6wWbCj0tRTIEOgE7Xu5D3ljuSv3GwvJ81UV8WdJYvP1Ak3KYtAQpeYU3mlpe",
+	"8G6GGDzBlIpAQEm3CTGc2Q6S+oW88+iV8X1epLojZkJzotenZEoftS4rLCl2V2IjWcbcMshiK529oJN3",
+	"jqWxulo46/L/DwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

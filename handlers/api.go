@@ -30,6 +30,7 @@ type API struct {
 	Lifecycle  *lifecycle.Service
 	History    *history.Service
 	Executions *subagent.Executions
+	Contexts   *subagent.Contexts
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer // nil where /metrics is served elsewhere

@@ -89,6 +89,7 @@ var OperationRules = Rules{
 
 	// Messages.
 	"appendMessages":   {Scope: access.ScopeRunner, Of: access.ResourceSession, Ingest: true},
+	"appendFrames":     {Scope: access.ScopeRunner, Of: access.ResourceSession, Ingest: true},
 	"rollbackMessages": {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"updateMessage":    {Scope: access.ScopeRunner, Of: access.ResourceMessage, Ingest: true},
 
@@ -96,6 +97,11 @@ var OperationRules = Rules{
 	"startExecution": {Scope: access.ScopeRunner, Of: access.ResourceSession},
 	"listExecutions": {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"endExecution":   {Scope: access.ScopeRunner, Of: access.ResourceExecution},
+
+	// Subagents.
+	"listSubagentContexts":      {Scope: access.ScopeUser, Of: access.ResourceSession},
+	"summarizeSubagentContexts": {Scope: access.ScopeUser, Of: access.ResourceSession},
+	"getSubagentContextHealth":  {Scope: access.ScopeAdmin},
 
 	// History.
 	"listMessages":        {Scope: access.ScopeUser, Of: access.ResourceSession},

@@ -2,12 +2,15 @@ package handlers_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -36,8 +39,11 @@ import (
 type stack struct {
 	http.Handler
 	contract routers.Router
+	store    *db.Store
 	access   *access.Service
 	plans    *plan.Service
+	metrics  *prometheus.Registry
+	stopped  atomic.Bool // makes the writer of contexts fail
 	hub      *event.Hub
 	waiting  chan struct{}           // receives when a reserve begins to wait
 	token    map[access.Scope]string // of the workspace default
@@ -71,37 +77,59 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 	}
 	log := slog.New(handlers.WithRequestID(slog.NewTextHandler(t.Output(), nil)))
 	announce, clock := event.NewAnnouncer(publisher, log), domain.Clock(domain.SystemClock)
+	metrics := prometheus.NewRegistry()
+	frames, err := handlers.NewContextMetrics(metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &stack{
-		contract: router,
-		access:   access.NewService(store.Access(), clock),
-		plans:    plan.NewService(store.Plans(), clock, announce, nil),
-		hub:      hub,
-		waiting:  make(chan struct{}, 100),
+		contract: router, store: store, metrics: metrics,
+		access:  access.NewService(store.Access(), clock),
+		plans:   plan.NewService(store.Plans(), clock, announce, nil),
+		hub:     hub,
+		waiting: make(chan struct{}, 100),
 	}
 	sessions := session.NewService(store.Sessions(), clock, announce)
 	api := &handlers.API{
-		Access:     s.access,
-		Tasks:      task.NewService(store.Tasks(), clock, announce),
-		Sessions:   sessions,
-		Lifecycle:  lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
-		Plans:      s.plans,
-		Prompts:    prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce, Waker: waker{s}}),
-		Readiness:  store,
-		Contract:   doc,
-		Gatherer:   prometheus.NewRegistry(),
-		Version:    gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
-		Bodies:     handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
-		History:    history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools),
+		Access:    s.access,
+		Tasks:     task.NewService(store.Tasks(), clock, announce),
+		Sessions:  sessions,
+		Lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, clock, announce),
+		Plans:     s.plans,
+		Prompts:   prompt.NewService(prompt.Config{Store: store.Prompts(), Now: clock, Announce: announce, Waker: waker{s}}),
+		Readiness: store,
+		Contract:  doc,
+		Gatherer:  metrics,
+		Version:   gen.Version{Version: "test", Commit: "unknown", Capabilities: []string{}},
+		Bodies:    handlers.BodyLimits{JSON: 8 << 20, Ingest: 32 << 20, Raw: 10 << 20},
+		History: history.NewService(store.History(), clock, announce, subagent.DefaultDelegationTools).
+			RecordingTo(subagent.NewRecorder(stoppableContexts{store.Contexts(), &s.stopped}, clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
+		Contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,
-		Metrics: prometheus.NewRegistry(), Authenticator: s.access, Locator: s.access, Bodies: api.Bodies,
+		Metrics: metrics, Authenticator: s.access, Locator: s.access, Bodies: api.Bodies,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// stoppableContexts merges into a store, until it is stopped.
+type stoppableContexts struct {
+	subagent.ContextStore
+
+	stopped *atomic.Bool
+}
+
+// MergeContexts implements subagent.ContextStore.
+func (c stoppableContexts) MergeContexts(ctx context.Context, contexts []subagent.Context) error {
+	if c.stopped.Load() {
+		return errors.New("stopped")
+	}
+	return c.ContextStore.MergeContexts(ctx, contexts)
 }
 
 // makeTokens makes a token of every scope in the default workspace and in another.

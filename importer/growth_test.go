@@ -44,6 +44,11 @@ func (w work) lasting() work {
 		}
 		slices.SortFunc(executions, func(a, b subagent.Execution) int { return strings.Compare(a.ID, b.ID) })
 	}
+	for _, contexts := range w.Contexts {
+		for i := range contexts {
+			contexts[i].ID, contexts[i].UpdatedAt = "", time.Time{}
+		}
+	}
 	return w
 }
 

@@ -46,7 +46,7 @@ func (l *Loader) Load(ctx context.Context, t claudecode.Transcript, result *Resu
 		}
 	}
 	unreadable := result.Skipped[claudecode.ReasonUnreadable]
-	w := &writer{Services: l.services, workspaceID: l.workspaceID, sessions: map[string]*known{}}
+	w := &writer{Services: l.services, workspaceID: l.workspaceID, sessions: map[string]*known{}, invocations: newInvocations()}
 	read, failed := w.follow(ctx, t, result.Summary, told)
 	result.add(t.Path, w)
 	reason, refused := refusal(failed)

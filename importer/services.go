@@ -9,13 +9,14 @@ import (
 	"gatehouse/domain/task"
 )
 
-// Services is the domain that transcripts are loaded into. Tasks, sessions and
-// executions take their times from Clock.
+// Services is the domain that transcripts are loaded into. Tasks, sessions, executions
+// and contexts take their times from Clock.
 type Services struct {
 	Tasks      Tasks
 	Sessions   Sessions
 	History    History
 	Executions Executions
+	Contexts   Contexts
 	Clock      *Clock
 }
 
@@ -44,4 +45,10 @@ type History interface {
 type Executions interface {
 	Start(ctx context.Context, r subagent.ExecutionStart) (e subagent.Execution, created bool, err error)
 	End(ctx context.Context, taskID, id string, status subagent.ExecutionStatus) (subagent.Execution, error)
+}
+
+// Contexts is what loading asks of the invocations of subagents. It cannot fail: see
+// [subagent.Recorder].
+type Contexts interface {
+	Record(ctx context.Context, frames []subagent.Frame)
 }

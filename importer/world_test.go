@@ -12,6 +12,7 @@ import (
 	"gatehouse/domain/event"
 	"gatehouse/domain/history"
 	"gatehouse/domain/session"
+	"gatehouse/domain/storetest"
 	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/importer"
@@ -32,6 +33,8 @@ type world struct {
 	sessions    *session.Service
 	history     *history.Service
 	runs        *subagent.Executions
+	contexts    *subagent.Contexts
+	counted     *storetest.FrameCounts
 	services    importer.Services
 	workspaceID string
 }
@@ -47,8 +50,11 @@ func newWorld(tb testing.TB, store *db.Store) *world {
 		sessions: session.NewService(store.Sessions(), clock.Now, announce),
 		history:  history.NewService(store.History(), now, announce, subagent.DefaultDelegationTools),
 		runs:     subagent.NewExecutions(store.Executions(), clock.Now, announce),
+		contexts: subagent.NewContexts(store.ContextReader()),
+		counted:  &storetest.FrameCounts{},
 	}
 	w.services = importer.Services{Tasks: w.tasks, Sessions: w.sessions, History: w.history, Executions: w.runs, Clock: clock}
+	w.services.Contexts = subagent.NewRecorder(store.Contexts(), clock.Now, slog.New(slog.DiscardHandler), w.counted)
 	if _, err := w.access.Bootstrap(tb.Context(), ""); err != nil {
 		tb.Fatal(err)
 	}
@@ -92,6 +98,7 @@ type work struct {
 	Turns      map[string][]session.Turn
 	Messages   map[string][]history.PageMessage
 	Executions map[string][]subagent.Execution
+	Contexts   map[string][]subagent.Context
 }
 
 // work reads the only task of the default workspace; the zero one when there is none.
@@ -105,6 +112,7 @@ func (w *world) work(tb testing.TB) work {
 	}
 	ctx, all := tb.Context(), domain.PageRequest{Limit: domain.MaxListItems}
 	got := work{Turns: map[string][]session.Turn{}, Messages: map[string][]history.PageMessage{}, Executions: map[string][]subagent.Execution{}}
+	got.Contexts = map[string][]subagent.Context{}
 	tasks, err := w.tasks.List(ctx, task.Filter{WorkspaceID: &w.workspaceID}, all)
 	must(err)
 	if len(tasks.Items) == 0 {
@@ -119,7 +127,9 @@ func (w *world) work(tb testing.TB) work {
 		must(err)
 		runs, err := w.runs.List(ctx, s.ID, all)
 		must(err)
-		got.Turns[s.ID], got.Executions[s.ID] = turns.Items, runs.Items
+		contexts, err := w.contexts.List(ctx, subagent.ContextFilter{SessionID: s.ID}, all)
+		must(err)
+		got.Turns[s.ID], got.Executions[s.ID], got.Contexts[s.ID] = turns.Items, runs.Items, contexts.Items
 		for q := (history.PageQuery{Limit: new(domain.MaxListItems), After: new(int64(0))}); ; {
 			page, err := w.history.Messages(ctx, s.ID, q)
 			must(err)

@@ -21,6 +21,7 @@ type writer struct {
 	workspaceID string
 	task        claudecode.Task
 	sessions    map[string]*known
+	invocations invocations
 	added       Added
 	refused     []claudecode.Reason // of single messages
 }
@@ -126,15 +127,20 @@ func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
 		ID: e.ID, TaskID: w.task.ID, ParentSessionID: e.ParentSessionID, ParentToolCallID: e.ParentToolCall,
 		ParentMessageID: &e.ParentMessageID, ChildSessionID: e.ChildSessionID, Tool: e.Tool,
 	})
+	if err != nil {
+		return err
+	}
 	if created {
 		w.grew(e.ParentSessionID)
 		w.added.Executions++
 	}
-	return err
+	w.record(ctx, w.invocations.launched(w.task.ID, e))
+	return nil
 }
 
 func (w *writer) end(ctx context.Context, e claudecode.ExecutionEnd) error {
 	w.Clock.set(e.At)
+	w.record(ctx, w.invocations.ended(e))
 	_, err := w.Executions.End(ctx, w.task.ID, e.ID, subagent.ExecutionStatus(e.Status))
 	return err
 }

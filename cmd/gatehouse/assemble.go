@@ -38,13 +38,8 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 			err = errors.Join(err, store.Close())
 		}
 	}()
-	if env.settings.Migrate {
-		if _, err := store.Migrate(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if err := store.Ready(ctx); err != nil {
-		return nil, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
+	if err := makeReady(ctx, store, env.settings); err != nil {
+		return nil, err
 	}
 	registry, err := newRegistry(store)
 	if err != nil {
@@ -95,6 +90,7 @@ type services struct {
 	prompts    *prompt.Service
 	history    *history.Service
 	executions *subagent.Executions
+	contexts   *subagent.Contexts
 }
 
 func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, news news, log *slog.Logger) (services, error) {
@@ -107,11 +103,16 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 	if err != nil {
 		return services{}, err
 	}
+	frames, err := handlers.NewContextMetrics(registry)
+	if err != nil {
+		return services{}, err
+	}
 	hook, lease, err := newHook(cfg, store, registry)
 	if err != nil {
 		return services{}, err
 	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
+	recorder := subagent.NewRecorder(store.Contexts(), domain.SystemClock, log, frames)
 	return services{
 		access:    access.NewService(store.Access(), domain.SystemClock),
 		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
@@ -131,8 +132,9 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 			AcknowledgeTimeout: cfg.AcknowledgeTimeout,
 			AttachmentExpiry:   cfg.AttachmentExpiry,
 		}),
-		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
+		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools).RecordingTo(recorder),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
+		contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
 	}, nil
 }
 
@@ -174,6 +176,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Bodies:     handlers.BodyLimits{JSON: int64(cfg.MaxBodyBytes), Ingest: int64(cfg.MaxIngestBodyBytes), Raw: domain.MaxAttachmentBytes},
 		History:    s.history,
 		Executions: s.executions,
+		Contexts:   s.contexts,
 	}
 	if cfg.MetricsListen != "" {
 		api.Gatherer = nil

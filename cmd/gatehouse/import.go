@@ -102,13 +102,8 @@ func (p *program) importClaudeCode(ctx context.Context, cfg config.Settings, log
 // importWorkspace makes the database ready, as a start of the server does, and finds
 // the workspace.
 func (p *program) importWorkspace(ctx context.Context, store *db.Store, env environment, name string) (access.Workspace, error) {
-	if env.settings.Migrate {
-		if _, err := store.Migrate(ctx); err != nil {
-			return access.Workspace{}, fmt.Errorf("migrate: %w", err)
-		}
-	}
-	if err := store.Ready(ctx); err != nil {
-		return access.Workspace{}, fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
+	if err := makeReady(ctx, store, env.settings); err != nil {
+		return access.Workspace{}, err
 	}
 	a := access.NewService(store.Access(), domain.SystemClock)
 	if err := firstStart(ctx, a, env); err != nil {
@@ -131,9 +126,16 @@ func importServices(store *db.Store, cfg config.Settings, log *slog.Logger) impo
 		Sessions:   session.NewService(store.Sessions(), clock.Now, announce),
 		History:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools),
 		Executions: subagent.NewExecutions(store.Executions(), clock.Now, announce),
+		Contexts:   subagent.NewRecorder(store.Contexts(), clock.Now, log, uncounted{}),
 		Clock:      clock,
 	}
 }
+
+// uncounted observes the contexts of an import, which nobody scrapes.
+type uncounted struct{}
+
+// Observed implements subagent.FrameObserver.
+func (uncounted) Observed(subagent.FrameOutcome, int) {}
 
 // loadAll loads transcripts one after the other, until one fails.
 func (p *program) loadAll(ctx context.Context, loader *importer.Loader, found []claudecode.Transcript, result *importer.Result) error {

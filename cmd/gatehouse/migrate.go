@@ -60,6 +60,7 @@ func (p *program) migrateUp(ctx context.Context, store *db.Store) error {
 	if err != nil {
 		return err
 	}
+	store.Activate(ctx)
 	if len(ran) == 0 {
 		fmt.Fprintln(p.stdout, "nothing to do: the schema is up to date")
 	}

@@ -66,6 +66,7 @@ func (p *program) root() *cobra.Command {
 	config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
 		p.configCommand(),
+		p.doctorCommand(),
 		p.healthCommand(),
 		p.importCommand(),
 		p.migrateCommand(),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"gatehouse/cmd/gatehouse/internal/config"
@@ -10,6 +11,33 @@ import (
 
 // openStore opens the database of the settings. It does not touch the schema.
 func openStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.Store, error) {
+	return db.Open(ctx, storeOptions(cfg, log))
+}
+
+// lookAtStore opens the database of the settings to be read. It changes nothing, and
+// makes no database where there is none.
+func lookAtStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.Store, error) {
+	options := storeOptions(cfg, log)
+	options.ReadOnly = true
+	return db.Open(ctx, options)
+}
+
+// makeReady brings a database to where this program works on it: migrated, unless the
+// settings leave that to somebody else (OP-4), and activated (SC-30).
+func makeReady(ctx context.Context, store *db.Store, cfg config.Settings) error {
+	if cfg.Migrate {
+		if _, err := store.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	if err := store.Ready(ctx); err != nil {
+		return fmt.Errorf("the database is not ready (gatehouse migrate up brings its schema up to date): %w", err)
+	}
+	store.Activate(ctx)
+	return nil
+}
+
+func storeOptions(cfg config.Settings, log *slog.Logger) db.Options {
 	options := db.Options{URL: cfg.Database, SQLiteSynchronous: db.SynchronousFull, Log: log}
 	if cfg.SQLiteSynchronous == "normal" {
 		options.SQLiteSynchronous = db.SynchronousNormal
@@ -17,5 +45,5 @@ func openStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.
 	if cfg.Postgres() { // on SQLite the store knows best: one writes, the others read
 		options.MaxConnections = cfg.DatabaseMaxConnections
 	}
-	return db.Open(ctx, options)
+	return options
 }

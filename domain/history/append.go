@@ -94,6 +94,7 @@ func callersIDs(batch []NewMessage) []string {
 // addition is what a batch adds to a transcript.
 type addition struct {
 	messages    []session.Message
+	revised     []session.Message // that were there, by frames
 	changes     []FileChange
 	delegations []subagent.Delegation
 	turns       []string // each once
@@ -137,8 +138,15 @@ func (s *Service) write(ctx context.Context, tx WriteTx, of session.Session, a a
 	if err := a.rekey(ctx, tx, of.ID); err != nil {
 		return nil, err
 	}
-	if err := tx.AppendMessages(ctx, of.ID, a.messages, a.changes); err != nil {
-		return nil, err
+	if len(a.messages) > 0 {
+		if err := tx.AppendMessages(ctx, of.ID, a.messages, a.changes); err != nil {
+			return nil, err
+		}
+	}
+	if len(a.revised) > 0 {
+		if err := tx.UpdateMessages(ctx, a.revised); err != nil {
+			return nil, err
+		}
 	}
 	bound, err := subagent.Delegate(ctx, tx, of.ID, a.delegations, s.now())
 	if err != nil {

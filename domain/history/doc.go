@@ -5,6 +5,16 @@
 // its id and its original request. Its seq is the next of the session, and the only
 // order there is. A rollback hides messages and takes nothing away.
 //
+// The frames of a tool call are one message, that each of them is merged into once
+// ([Service.AppendFrames]). On its way a frame is
+//
+//	read        by itself, or named by what is wrong with it (frame.go)
+//	folded      in order with the others of its batch and what is stored: it makes the
+//	            message of its call, or meets it, or is told again (framefold.go)
+//	merged      into that message, member by member (framemerge.go)
+//	written     with the messages of the batch, in one transaction (frames.go)
+//	recorded    after the commit, where it tells of a subagent: see package subagent
+//
 // A change is recorded once, as its reporter told it ([Record]), on the message
 // that carries it. Reading never joins by time: a change belongs to a message
 // because it stands on it, or because the run of a delegation that the message

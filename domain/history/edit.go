@@ -46,7 +46,7 @@ func (s *Service) EditMessage(ctx context.Context, taskID, id string, e Edit) (s
 			return nil, err
 		}
 		m.UpdatedAt = s.now()
-		if err := tx.UpdateMessage(ctx, m); err != nil {
+		if err := tx.UpdateMessages(ctx, []session.Message{m}); err != nil {
 			return nil, err
 		}
 		return &event.Change{Sessions: []event.SessionChange{{SessionID: m.SessionID, Messages: true}}}, nil

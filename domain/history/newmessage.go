@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 
 	"gatehouse/domain"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 )
 
 // NewMessage is a message as an agent's record tells it. Texts are valid UTF-8.
@@ -100,22 +100,28 @@ func checkMany(p *domain.Problems, field string, n, most int) {
 func (m NewMessage) draft(sessionID string, metadata []byte, tools []string, now time.Time) draft {
 	m.Metadata = metadata
 	m = m.plain()
-	d := draft{message: session.Message{
-		ID: m.ID, SessionID: sessionID, Role: m.Role, Type: m.Type,
-		ToolCallID: m.ToolCallID, TurnID: m.TurnID,
-		Metadata: withOwned(metadata, m.Owned), RequestFingerprint: m.fingerprint(sessionID),
-		CreatedAt: now, UpdatedAt: now,
-	}}
-	if m.CreatedAt != nil {
-		d.message.CreatedAt = *m.CreatedAt
-	}
-	if d.message.ID == "" {
-		d.message.ID = domain.NewID()
-	}
+	d := draft{message: m.bare(sessionID, now)}
+	d.message.Metadata, d.message.RequestFingerprint = withOwned(metadata, m.Owned), m.fingerprint(sessionID)
 	d.keepTexts(m)
 	d.keepChanges(m.FileChanges)
 	d.findDelegations(m, tools)
 	return d
+}
+
+// bare is the message that m, which is plain, makes in a session, but for its texts,
+// metadata and fingerprint.
+func (m NewMessage) bare(sessionID string, now time.Time) session.Message {
+	made := session.Message{
+		ID: m.ID, SessionID: sessionID, Role: m.Role, Type: m.Type, ToolCalls: session.EncodeToolCalls(nil),
+		ToolCallID: m.ToolCallID, TurnID: m.TurnID, CreatedAt: now, UpdatedAt: now,
+	}
+	if m.CreatedAt != nil {
+		made.CreatedAt = *m.CreatedAt
+	}
+	if made.ID == "" {
+		made.ID = domain.NewID()
+	}
+	return made
 }
 
 // plain is m with what may be said in two ways said in one.
@@ -189,10 +195,8 @@ func (d *draft) findDelegations(m NewMessage, tools []string) {
 // isSubagentTask reports whether what a frame was normalized to is the call of a
 // subagent.
 func isSubagentTask(normalized json.RawMessage) bool {
-	var of struct {
-		Kind any `json:"kind"`
-	}
-	return json.Unmarshal(normalized, &of) == nil && of.Kind == "subagent_task"
+	v, err := domain.ParseJSON(normalized)
+	return err == nil && subagent.IsTask(v)
 }
 
 // withOwned adds members to metadata, which is canonical and not null.
@@ -208,12 +212,24 @@ func withOwned(metadata []byte, owned map[string]json.RawMessage) json.RawMessag
 	return encodeMembers(members)
 }
 
+// encodeMembers joins members that are JSON each, in the order of their names.
 func encodeMembers(members map[string]json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(members); err != nil {
-		panic(err) // each is JSON already
+	b := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, encodeText(name)...)
+		b = append(b, ':')
+		b = append(b, members[name]...)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return append(b, '}')
+}
+
+func encodeText(text string) json.RawMessage {
+	encoded, err := domain.EncodeCanonical(text)
+	if err != nil {
+		panic(err) // without U+0000 every text encodes
+	}
+	return encoded
 }

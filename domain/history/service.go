@@ -35,6 +35,7 @@ type WriteTx interface {
 	appendTx
 	completeTx
 	editTx
+	framesTx
 }
 
 type appendTx interface {
@@ -59,8 +60,9 @@ type editTx interface {
 	// [session.ErrMessageNotFound].
 	Message(ctx context.Context, id string) (session.Message, error)
 
-	// UpdateMessage writes content, thinking, metadata, sanitized and time of m.
-	UpdateMessage(ctx context.Context, m session.Message) error
+	// UpdateMessages writes content, thinking, turn, metadata, sanitized, request
+	// fingerprint and time of messages of one session.
+	UpdateMessages(ctx context.Context, messages []session.Message) error
 
 	// DeleteMessages marks the messages of a session from a seq on as deleted, and
 	// returns how many were not.
@@ -73,12 +75,13 @@ type Service struct {
 	now      domain.Clock
 	announce *event.Announcer
 	tools    []string
+	contexts ContextRecorder // nil to record none
 }
 
 // NewService returns a Service on store. delegationTools are the tools whose calls
 // delegate to a subagent, as in [subagent.DefaultDelegationTools] (HI-6).
 func NewService(store Store, now domain.Clock, announce *event.Announcer, delegationTools []string) *Service {
-	return &Service{store, now, announce, delegationTools}
+	return &Service{store: store, now: now, announce: announce, tools: delegationTools}
 }
 
 // mutate is [task.Mutate] on the store of this package.

@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/task"
 )
 
-const (
-	overdueBatch    = 100              // deliveries per look
-	overduePatience = 10 * time.Second // with one of them, which may be of a task that is locked
-)
+// overduePatience is that with one delivery, which may be of a task that is locked.
+const overduePatience = 10 * time.Second
 
 // Recovery says what recovery did to a delivery.
 type Recovery string
@@ -27,15 +24,6 @@ const (
 
 // Recoveries lists them.
 var Recoveries = []Recovery{RecoveryLeaseExpired, RecoveryOutcomeUnknown}
-
-// Overdue is a delivery as recovery found it, before it locked anything.
-type Overdue struct {
-	TaskID     string
-	DeliveryID string
-	State      State
-	TokenHash  *string
-	At         time.Time // the end of its lease, or its attempt
-}
 
 // Recover is one pass of recovery over all tasks (DL-3): reservations whose lease is
 // over are pending again, and attempts without an acknowledgement for too long are
@@ -74,39 +62,21 @@ func (f *failures) add(taskID string, err error) {
 	}
 }
 
-// grace is how long after its time, see [Overdue], a delivery is overdue.
-func (s *Service) grace(state State) time.Duration {
-	if state == StateAttempted {
-		return s.acknowledgeTimeout
-	}
-	return 0
-}
-
 // recoverAll recovers the deliveries in a state that are overdue at before.
 func (s *Service) recoverAll(ctx context.Context, state State, before time.Time, failed *failures) error {
-	for after := (*domain.Position)(nil); ; {
-		found, err := s.store.Overdue(ctx, state, before, after, overdueBatch)
-		if err != nil {
-			return err
-		}
-		for _, o := range found {
-			if failed.of[o.TaskID] {
-				continue
-			}
-			err := s.recoverOne(ctx, o)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
-				failed.add(o.TaskID, err)
-			}
-		}
-		if len(found) < overdueBatch {
+	return s.eachOverdue(ctx, state, before, func(o Overdue) error {
+		if failed.of[o.TaskID] {
 			return nil
 		}
-		last := found[len(found)-1]
-		after = &domain.Position{At: last.At, ID: last.DeliveryID}
-	}
+		err := s.recoverOne(ctx, o)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed.add(o.TaskID, err)
+		}
+		return nil
+	})
 }
 
 // recoverOne recovers one delivery, in a transaction of its task alone.
@@ -137,19 +107,6 @@ func (s *Service) recoverOne(ctx context.Context, o Overdue) error {
 		s.recovered(o.State)
 	}
 	return err
-}
-
-// stillIs reports whether d, under the lock of its task, is what was found without
-// it: in the same state, by the same reservation, and overdue at before.
-func (o Overdue) stillIs(d Delivery, before time.Time) bool {
-	if d.State != o.State || (d.TokenHash == nil) != (o.TokenHash == nil) || d.TokenHash != nil && *d.TokenHash != *o.TokenHash {
-		return false
-	}
-	at := d.LeaseExpiresAt
-	if o.State == StateAttempted {
-		at = d.AttemptedAt
-	}
-	return at != nil && !at.After(before)
 }
 
 // recovered counts a delivery that was recovered from a state.

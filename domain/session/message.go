@@ -56,7 +56,7 @@ type Message struct {
 	TurnID             *string
 	Metadata           json.RawMessage `bun:"type:jsonb"` // an object, never null
 	Sanitized          bool            // whether U+0000 was replaced in it
-	RequestFingerprint string          // of the request that made it; "" for what the service wrote
+	RequestFingerprint string          // of the request that made it, or of each frame; "" for what the service wrote
 	DeletedAt          *time.Time      // rolled back; the row stays
 	CreatedAt          time.Time
 	UpdatedAt          time.Time

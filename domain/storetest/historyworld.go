@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"log/slog"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/event"
 	"gatehouse/domain/history"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
 )
@@ -48,6 +50,22 @@ func newHistoryWorld(t *testing.T, w *world) *historyWorld {
 	}
 	h.main = h.mainIn("/w")
 	return h
+}
+
+// lifecycle is the operations that cut across, on the store.
+func (w *historyWorld) lifecycle() *lifecycle.Service {
+	announce := event.NewAnnouncer(w.notices, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
+	return lifecycle.NewService(w.store.Lifecycle(), w.sessions, w.clock, announce)
+}
+
+// contextsOf are the subagent contexts of a session, in the order of SC-11.
+func (w *historyWorld) contextsOf(t failer, sessionID string) []subagent.Context {
+	t.Helper()
+	found, err := w.store.ContextReader().Contexts(w.t.Context(), subagent.ContextFilter{SessionID: sessionID}, nil, math.MaxInt32)
+	if err != nil {
+		t.Fatalf("read contexts: %v", err)
+	}
+	return found
 }
 
 // mainIn makes a main session with a workspace.

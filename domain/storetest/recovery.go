@@ -24,7 +24,8 @@ func Recovery(t *testing.T, open Open) {
 		"DL-3 every overdue delivery in one pass":                   recoversAll,
 		"DL-4 a crash before the attempt leads to one more try":     recoversCrash,
 		"DL-10 a terminal session and an archived task recover too": recoversTerminal,
-		"OP-8 the backlog": measures,
+		"OP-7 what recovery has left is counted":                    countsNeglected,
+		"OP-8 the backlog":                                          measures,
 	})
 }
 

@@ -31,6 +31,8 @@ type Store interface {
 	Prompts() prompt.Store
 	History() history.Store
 	Executions() subagent.ExecutionStore
+	Contexts() subagent.ContextStore
+	ContextReader() subagent.ContextReader
 	Lifecycle() lifecycle.Store
 	plan.Lease
 }

@@ -20,6 +20,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActivationState.
+const (
+	ActivationStateActive        ActivationState = "active"
+	ActivationStateCaptureOnly   ActivationState = "capture_only"
+	ActivationStateExecutionOnly ActivationState = "execution_only"
+	ActivationStateNotActivated  ActivationState = "not_activated"
+)
+
+// Valid indicates whether the value is a known member of the ActivationState enum.
+func (e ActivationState) Valid() bool {
+	switch e {
+	case ActivationStateActive:
+		return true
+	case ActivationStateCaptureOnly:
+		return true
+	case ActivationStateExecutionOnly:
+		return true
+	case ActivationStateNotActivated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppendStatus.
 const (
 	AppendStatusCreated  AppendStatus = "created"
@@ -314,6 +338,72 @@ func (e ExecutionStatus) Valid() bool {
 	case ExecutionStatusFailed:
 		return true
 	case ExecutionStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameOutcome.
+const (
+	FrameOutcomeCreated   FrameOutcome = "created"
+	FrameOutcomeRejected  FrameOutcome = "rejected"
+	FrameOutcomeUnchanged FrameOutcome = "unchanged"
+	FrameOutcomeUpdated   FrameOutcome = "updated"
+)
+
+// Valid indicates whether the value is a known member of the FrameOutcome enum.
+func (e FrameOutcome) Valid() bool {
+	switch e {
+	case FrameOutcomeCreated:
+		return true
+	case FrameOutcomeRejected:
+		return true
+	case FrameOutcomeUnchanged:
+		return true
+	case FrameOutcomeUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FrameReason.
+const (
+	FrameReasonInvalidTime     FrameReason = "invalid_time"
+	FrameReasonMalformed       FrameReason = "malformed"
+	FrameReasonMessageConflict FrameReason = "message_conflict"
+	FrameReasonNul             FrameReason = "nul"
+	FrameReasonRolledBack      FrameReason = "rolled_back"
+	FrameReasonTooLarge        FrameReason = "too_large"
+	FrameReasonTooLong         FrameReason = "too_long"
+	FrameReasonTurnNotFound    FrameReason = "turn_not_found"
+	FrameReasonUnknownFrame    FrameReason = "unknown_frame"
+	FrameReasonUnstorable      FrameReason = "unstorable"
+)
+
+// Valid indicates whether the value is a known member of the FrameReason enum.
+func (e FrameReason) Valid() bool {
+	switch e {
+	case FrameReasonInvalidTime:
+		return true
+	case FrameReasonMalformed:
+		return true
+	case FrameReasonMessageConflict:
+		return true
+	case FrameReasonNul:
+		return true
+	case FrameReasonRolledBack:
+		return true
+	case FrameReasonTooLarge:
+		return true
+	case FrameReasonTooLong:
+		return true
+	case FrameReasonTurnNotFound:
+		return true
+	case FrameReasonUnknownFrame:
+		return true
+	case FrameReasonUnstorable:
 		return true
 	default:
 		return false
@@ -671,6 +761,24 @@ func (e SourceType) Valid() bool {
 	}
 }
 
+// Defines values for SubagentSource.
+const (
+	SubagentSourceBackfill SubagentSource = "backfill"
+	SubagentSourceLive     SubagentSource = "live"
+)
+
+// Valid indicates whether the value is a known member of the SubagentSource enum.
+func (e SubagentSource) Valid() bool {
+	switch e {
+	case SubagentSourceBackfill:
+		return true
+	case SubagentSourceLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnState.
 const (
 	TurnStateCancelled TurnState = "cancelled"
@@ -730,6 +838,10 @@ type AcknowledgeRequest struct {
 	// Token Of the reservation, also after its lease.
 	Token string `json:"token"`
 }
+
+// ActivationState Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+type ActivationState string
 
 // Admission defines model for Admission.
 type Admission struct {
@@ -1261,6 +1373,56 @@ type FileChangeIn struct {
 	ToolCallID *string `json:"tool_call_id,omitempty"`
 }
 
+// Frame One event of a tool call, judged by itself: what is not as described here is told in the result of the frame, not as
+// a problem of the request. Empty texts and nulls count as absent.
+type Frame = json.RawMessage
+
+// FrameAppend defines model for FrameAppend.
+type FrameAppend struct {
+	Frames []Frame `json:"frames"`
+}
+
+// FrameAppendResult defines model for FrameAppendResult.
+type FrameAppendResult struct {
+	Results []FrameResult `json:"results"`
+}
+
+// FrameOutcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+// was told before. `rejected`: it was not taken.
+type FrameOutcome string
+
+// FrameReason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
+// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+// message of the call was, and stays so.
+type FrameReason string
+
+// FrameResult defines model for FrameResult.
+type FrameResult struct {
+	// Index Of the frame in the request, from 0.
+	Index int64 `json:"index"`
+
+	// MessageID The message of the call; null when rejected.
+	MessageID nullable.Nullable[string] `json:"message_id"`
+
+	// Outcome `created`: it made the message of its call. `updated`: it changed that message. `unchanged`: it says nothing new, or
+	// was told before. `rejected`: it was not taken.
+	Outcome FrameOutcome `json:"outcome"`
+
+	// Reason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
+	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
+	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
+	// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
+	// message of the call was, and stays so.
+	Reason *FrameReason `json:"reason,omitempty"`
+
+	// Seq Of that message; null when rejected.
+	Seq nullable.Nullable[int64] `json:"seq"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	Status HealthStatus `json:"status"`
@@ -1480,6 +1642,15 @@ type MessageType string
 // Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
 // they were written.
 type Metadata = json.RawMessage
+
+// MetricSum defines model for MetricSum.
+type MetricSum struct {
+	// Reported How many invocations reported the metric.
+	Reported int64 `json:"reported"`
+
+	// Sum Exact, and of as many digits as it takes: more than 64 bits can hold, if need be. Null when nobody reported.
+	Sum nullable.Nullable[json.Number] `json:"sum"`
+}
 
 // Plan defines model for Plan.
 type Plan struct {
@@ -2032,6 +2203,128 @@ type SessionState string
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
+// SubagentContext What is known of one invocation of a subagent: structure, not content. Null is what nobody reported. An invocation
+// is the `tool_call_id` of an `agent_execution_id` in a session.
+type SubagentContext struct {
+	// AgentExecutionID The execution that told of it; `unknown` when none was told (SC-20).
+	AgentExecutionID string                    `json:"agent_execution_id"`
+	AgentID          nullable.Nullable[string] `json:"agent_id"`
+
+	// AgentStatus What the subagent says of itself, any word. It never settles.
+	AgentStatus nullable.Nullable[string] `json:"agent_status"`
+
+	// ChildSessionID As reported, which need not be a session here.
+	ChildSessionID nullable.Nullable[string] `json:"child_session_id"`
+	Description    nullable.Nullable[string] `json:"description"`
+
+	// DurationMs Never 0.
+	DurationMs nullable.Nullable[int64] `json:"duration_ms"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IsAsync Whether it was ever reported to run in the background.
+	IsAsync bool                      `json:"is_async"`
+	Model   nullable.Nullable[string] `json:"model"`
+
+	// ObservedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	ObservedAt Time `json:"observed_at"`
+
+	// ParentToolCallID Set when a subagent spawned it.
+	ParentToolCallID nullable.Nullable[string] `json:"parent_tool_call_id"`
+
+	// SettledAt When `tool_status` was first seen to settle; null until then.
+	SettledAt nullable.Nullable[wire.Time] `json:"settled_at"`
+
+	// Source How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+	// were recorded.
+	Source       SubagentSource            `json:"source"`
+	SubagentType nullable.Nullable[string] `json:"subagent_type"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TaskSessionID The session that spawned it.
+	TaskSessionID string `json:"task_session_id"`
+
+	// ToolCallID Of the launching call, unique within its execution only.
+	ToolCallID string `json:"tool_call_id"`
+
+	// ToolStatus Of the launching call, any word; `complete`, `completed`, `success`, `error`, `failed` and `cancelled` settle,
+	// and then it stays (SC-9).
+	ToolStatus nullable.Nullable[string] `json:"tool_status"`
+
+	// ToolUseCount 0 when that was reported.
+	ToolUseCount nullable.Nullable[int64] `json:"tool_use_count"`
+
+	// TotalTokens Never 0.
+	TotalTokens nullable.Nullable[int64] `json:"total_tokens"`
+
+	// TurnID The turn that spawned it, which may be gone.
+	TurnID nullable.Nullable[string] `json:"turn_id"`
+
+	// UpdatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	UpdatedAt Time `json:"updated_at"`
+}
+
+// SubagentContextHealth The counts compare pairs of session and call, from `capture_since` on. They are null when that is, since there is
+// nothing to compare from (SC-42).
+type SubagentContextHealth struct {
+	// BackfillThrough The time of the newest message that the backfill looked at; the empty text when there was none, and null while it
+	// has not been done.
+	BackfillThrough nullable.Nullable[string] `json:"backfill_through"`
+
+	// CaptureSince From when on every invocation should be recorded; null while the backfill has not been done.
+	CaptureSince nullable.Nullable[wire.Time] `json:"capture_since"`
+
+	// Collisions Rows beyond the first of a call.
+	Collisions nullable.Nullable[int64] `json:"collisions"`
+
+	// Excess Calls that a row tells of and no message. No alarm.
+	Excess nullable.Nullable[int64] `json:"excess"`
+
+	// ExecutionSince From when on invocations of different executions are told apart; null while the schema was not seen to.
+	ExecutionSince nullable.Nullable[wire.Time] `json:"execution_since"`
+
+	// LastObservedAt Of the newest row. Null when there is none, which does not mean that all is well.
+	LastObservedAt nullable.Nullable[wire.Time] `json:"last_observed_at"`
+
+	// Shortfall Calls that a message tells of and no row. Over 0 is an alarm.
+	Shortfall nullable.Nullable[int64] `json:"shortfall"`
+
+	// State Which of `capture_since` and `execution_since` are there: both (`active`), only the first (`capture_only`), only the
+	// second (`execution_only`: the backfill has failed so far), or none (`not_activated`).
+	State ActivationState `json:"state"`
+}
+
+// SubagentContextList defines model for SubagentContextList.
+type SubagentContextList struct {
+	Items []SubagentContext `json:"items"`
+
+	// NextCursor The `cursor` of the next page; null on the last.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+}
+
+// SubagentContextSummary defines model for SubagentContextSummary.
+type SubagentContextSummary struct {
+	DurationMs MetricSum `json:"duration_ms"`
+
+	// InFlight The others, of which some may never settle (SC-10).
+	InFlight int64 `json:"in_flight"`
+
+	// Invocations Rows, of whatever source.
+	Invocations int64 `json:"invocations"`
+
+	// Settled Those with a `settled_at`.
+	Settled      int64     `json:"settled"`
+	ToolUseCount MetricSum `json:"tool_use_count"`
+	TotalTokens  MetricSum `json:"total_tokens"`
+}
+
+// SubagentSource How a row came to be: `live` from a frame as it came, `backfill` from a message that was stored before invocations
+// were recorded.
+type SubagentSource string
+
 // Task defines model for Task.
 type Task struct {
 	Archived bool `json:"archived"`
@@ -2282,6 +2575,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InTurn A UUID, lower case in answers (API-1).
+type InTurn = UUID
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2376,6 +2672,24 @@ type ListExecutionsParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListSubagentContextsParams defines parameters for ListSubagentContexts.
+type ListSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
+
+	// Limit Items per page (API-7).
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SummarizeSubagentContextsParams defines parameters for SummarizeSubagentContexts.
+type SummarizeSubagentContextsParams struct {
+	// TurnID Only what this turn spawned, which may be gone.
+	TurnID *InTurn `form:"turn_id,omitempty" json:"turn_id,omitempty"`
 }
 
 // ListTurnsParams defines parameters for ListTurns.
@@ -2521,6 +2835,9 @@ type UpdateSessionJSONRequestBody = SessionPatch
 
 // ReserveDeliveryJSONRequestBody defines body for ReserveDelivery for application/json ContentType.
 type ReserveDeliveryJSONRequestBody = ReserveRequest
+
+// AppendFramesJSONRequestBody defines body for AppendFrames for application/json ContentType.
+type AppendFramesJSONRequestBody = FrameAppend
 
 // AppendMessagesJSONRequestBody defines body for AppendMessages for application/json ContentType.
 type AppendMessagesJSONRequestBody = MessageAppend
@@ -2718,6 +3035,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/admin/sessions/{session_id}/messages (the `ListMessagesAsAdmin` operationId).
 	ListMessagesAsAdmin(ctx context.Context, sessionID SessionID, params *ListMessagesAsAdminParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSubagentContextHealth Are invocations of subagents recorded?
+	//
+	// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+	// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+	// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+	// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+	//
+	// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+	GetSubagentContextHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetDelivery Read a delivery
 	//
@@ -2967,6 +3294,56 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{session_id}/file-changes (the `ListFileChanges` operationId).
 	ListFileChanges(ctx context.Context, sessionID SessionID, params *ListFileChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AppendFramesWithBody Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFramesWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AppendFrames Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFrames(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListMessages Read the history of a session
 	//
 	// A page of the newest messages, or of those before or after a cursor, in ascending `seq`, except that `tool` messages
@@ -3102,6 +3479,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/subagent-executions (the `StartExecution` operationId).
 	StartExecution(ctx context.Context, sessionID SessionID, body StartExecutionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSubagentContexts List the invocations of subagents
+	//
+	// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+	// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+	// has its invocations; one that never was has none.
+	//
+	// What may be concluded of these rows:
+	//
+	// - A null was not reported. It is never 0, and not evidence of 0.
+	// - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+	//   it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+	//   `GET /v1/admin/subagent-contexts/health`).
+	// - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+	//   a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+	// - `observed_at` is when the invocation was first heard of, not when it started.
+	// - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+	//   says so. One call may have a row of each `source`.
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+	ListSubagentContexts(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SummarizeSubagentContexts Add up the invocations of subagents
+	//
+	// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+	// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+	// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+	SummarizeSubagentContexts(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTurns List the turns of a session
 	//
@@ -3968,6 +4375,26 @@ func (c *Client) ListMessagesAsAdmin(ctx context.Context, sessionID SessionID, p
 	return c.Client.Do(req)
 }
 
+// GetSubagentContextHealth Are invocations of subagents recorded?
+//
+// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+//
+// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+func (c *Client) GetSubagentContextHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSubagentContextHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetDelivery Read a delivery
 //
 // Never with its token. 404 `delivery_not_found`.
@@ -4436,6 +4863,76 @@ func (c *Client) ListFileChanges(ctx context.Context, sessionID SessionID, param
 	return c.Client.Do(req)
 }
 
+// AppendFramesWithBody Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *Client) AppendFramesWithBody(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendFramesRequestWithBody(c.Server, sessionID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendFrames Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *Client) AppendFrames(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendFramesRequest(c.Server, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListMessages Read the history of a session
 //
 // A page of the newest messages, or of those before or after a cursor, in ascending `seq`, except that `tool` messages
@@ -4672,6 +5169,56 @@ func (c *Client) StartExecutionWithBody(ctx context.Context, sessionID SessionID
 // Corresponds with POST /v1/sessions/{session_id}/subagent-executions (the `StartExecution` operationId).
 func (c *Client) StartExecution(ctx context.Context, sessionID SessionID, body StartExecutionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStartExecutionRequest(c.Server, sessionID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSubagentContexts List the invocations of subagents
+//
+// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+// has its invocations; one that never was has none.
+//
+// What may be concluded of these rows:
+//
+//   - A null was not reported. It is never 0, and not evidence of 0.
+//   - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+//     it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+//     `GET /v1/admin/subagent-contexts/health`).
+//   - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+//     a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+//   - `observed_at` is when the invocation was first heard of, not when it started.
+//   - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+//     says so. One call may have a row of each `source`.
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+func (c *Client) ListSubagentContexts(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSubagentContextsRequest(c.Server, sessionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SummarizeSubagentContexts Add up the invocations of subagents
+//
+// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+func (c *Client) SummarizeSubagentContexts(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSummarizeSubagentContextsRequest(c.Server, sessionID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6346,6 +6893,33 @@ func NewListMessagesAsAdminRequest(server string, sessionID SessionID, params *L
 	return req, nil
 }
 
+// NewGetSubagentContextHealthRequest constructs an http.Request for the GetSubagentContextHealth method
+func NewGetSubagentContextHealthRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/admin/subagent-contexts/health")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetDeliveryRequest constructs an http.Request for the GetDelivery method
 func NewGetDeliveryRequest(server string, deliveryID DeliveryID) (*http.Request, error) {
 	var err error
@@ -6970,6 +7544,53 @@ func NewListFileChangesRequest(server string, sessionID SessionID, params *ListF
 	return req, nil
 }
 
+// NewAppendFramesRequest calls the generic AppendFrames builder with application/json body
+func NewAppendFramesRequest(server string, sessionID SessionID, body AppendFramesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAppendFramesRequestWithBody(server, sessionID, "application/json", bodyReader)
+}
+
+// NewAppendFramesRequestWithBody constructs an http.Request for the AppendFrames method, with any body, and a specified content type
+func NewAppendFramesRequestWithBody(server string, sessionID SessionID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/frames", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListMessagesRequest constructs an http.Request for the ListMessages method
 func NewListMessagesRequest(server string, sessionID SessionID, params *ListMessagesParams) (*http.Request, error) {
 	var err error
@@ -7421,6 +8042,152 @@ func NewStartExecutionRequestWithBody(server string, sessionID SessionID, conten
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListSubagentContextsRequest constructs an http.Request for the ListSubagentContexts method
+func NewListSubagentContextsRequest(server string, sessionID SessionID, params *ListSubagentContextsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/subagents", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.TurnID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "turn_id", *params.TurnID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSummarizeSubagentContextsRequest constructs an http.Request for the SummarizeSubagentContexts method
+func NewSummarizeSubagentContextsRequest(server string, sessionID SessionID, params *SummarizeSubagentContextsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session_id", sessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/subagents/summary", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.TurnID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "turn_id", *params.TurnID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -9865,6 +10632,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/admin/sessions/{session_id}/messages (the `ListMessagesAsAdmin` operationId).
 	ListMessagesAsAdminWithResponse(ctx context.Context, sessionID SessionID, params *ListMessagesAsAdminParams, reqEditors ...RequestEditorFn) (*ListMessagesAsAdminResponse, error)
 
+	// GetSubagentContextHealthWithResponse Are invocations of subagents recorded?
+	//
+	// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+	// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+	// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+	// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+	GetSubagentContextHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSubagentContextHealthResponse, error)
+
 	// GetDeliveryWithResponse Read a delivery
 	//
 	// Never with its token. 404 `delivery_not_found`.
@@ -10125,6 +10904,56 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{session_id}/file-changes (the `ListFileChanges` operationId).
 	ListFileChangesWithResponse(ctx context.Context, sessionID SessionID, params *ListFileChangesParams, reqEditors ...RequestEditorFn) (*ListFileChangesResponse, error)
 
+	// AppendFramesWithBodyWithResponse Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFramesWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error)
+
+	// AppendFramesWithResponse Ingest frames of tool calls
+	//
+	// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+	// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+	// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+	// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+	// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+	// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+	// and `execution_id`, `title` and `raw`.
+	//
+	// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+	// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+	// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+	// message `sanitized`.
+	//
+	// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+	// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+	// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+	// Terminal sessions and finished executions take frames too.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+	AppendFramesWithResponse(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error)
+
 	// ListMessagesWithResponse Read the history of a session
 	//
 	// A page of the newest messages, or of those before or after a cursor, in ascending `seq`, except that `tool` messages
@@ -10266,6 +11095,40 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{session_id}/subagent-executions (the `StartExecution` operationId).
 	StartExecutionWithResponse(ctx context.Context, sessionID SessionID, body StartExecutionJSONRequestBody, reqEditors ...RequestEditorFn) (*StartExecutionResponse, error)
+
+	// ListSubagentContextsWithResponse List the invocations of subagents
+	//
+	// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+	// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+	// has its invocations; one that never was has none.
+	//
+	// What may be concluded of these rows:
+	//
+	// - A null was not reported. It is never 0, and not evidence of 0.
+	// - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+	//   it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+	//   `GET /v1/admin/subagent-contexts/health`).
+	// - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+	//   a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+	// - `observed_at` is when the invocation was first heard of, not when it started.
+	// - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+	//   says so. One call may have a row of each `source`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+	ListSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*ListSubagentContextsResponse, error)
+
+	// SummarizeSubagentContextsWithResponse Add up the invocations of subagents
+	//
+	// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+	// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+	// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+	SummarizeSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*SummarizeSubagentContextsResponse, error)
 
 	// ListTurnsWithResponse List the turns of a session
 	//
@@ -11451,6 +12314,63 @@ func (r ListMessagesAsAdminResponse) ContentType() string {
 	return ""
 }
 
+// GetSubagentContextHealthResponseDefaultHeaders the declared response headers of an HTTP default response for GetSubagentContextHealth
+type GetSubagentContextHealthResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type GetSubagentContextHealthResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubagentContextHealth
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetSubagentContextHealthResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSubagentContextHealthResponse) GetJSON200() *SubagentContextHealth {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSubagentContextHealthResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSubagentContextHealthResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSubagentContextHealthResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSubagentContextHealthResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSubagentContextHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetDeliveryResponseDefaultHeaders the declared response headers of an HTTP default response for GetDelivery
 type GetDeliveryResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12242,6 +13162,63 @@ func (r ListFileChangesResponse) ContentType() string {
 	return ""
 }
 
+// AppendFramesResponseDefaultHeaders the declared response headers of an HTTP default response for AppendFrames
+type AppendFramesResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type AppendFramesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FrameAppendResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *AppendFramesResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AppendFramesResponse) GetJSON200() *FrameAppendResult {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AppendFramesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AppendFramesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AppendFramesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AppendFramesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AppendFramesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListMessagesResponseDefaultHeaders the declared response headers of an HTTP default response for ListMessages
 type ListMessagesResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -12649,6 +13626,120 @@ func (r StartExecutionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r StartExecutionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListSubagentContextsResponseDefaultHeaders the declared response headers of an HTTP default response for ListSubagentContexts
+type ListSubagentContextsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type ListSubagentContextsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubagentContextList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSubagentContextsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSubagentContextsResponse) GetJSON200() *SubagentContextList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSubagentContextsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSubagentContextsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSubagentContextsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSubagentContextsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSubagentContextsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SummarizeSubagentContextsResponseDefaultHeaders the declared response headers of an HTTP default response for SummarizeSubagentContexts
+type SummarizeSubagentContextsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type SummarizeSubagentContextsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubagentContextSummary
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SummarizeSubagentContextsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SummarizeSubagentContextsResponse) GetJSON200() *SubagentContextSummary {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SummarizeSubagentContextsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SummarizeSubagentContextsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SummarizeSubagentContextsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SummarizeSubagentContextsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SummarizeSubagentContextsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15542,6 +16633,24 @@ func (c *ClientWithResponses) ListMessagesAsAdminWithResponse(ctx context.Contex
 	return ParseListMessagesAsAdminResponse(rsp)
 }
 
+// GetSubagentContextHealthWithResponse Are invocations of subagents recorded?
+//
+// Compares messages with recorded invocations, from `capture_since` on and from the database alone (SC-41). It reads
+// every message since then, so ask it now and then, not often. A `shortfall` over 0 means that recording fails or has
+// stopped; so does a `state` other than `active` that stays behind a restart. The metrics
+// `gatehouse_subagent_context_shortfall` and `gatehouse_subagent_context_excess` show the last answer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/admin/subagent-contexts/health (the `GetSubagentContextHealth` operationId).
+func (c *ClientWithResponses) GetSubagentContextHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSubagentContextHealthResponse, error) {
+	rsp, err := c.GetSubagentContextHealth(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSubagentContextHealthResponse(rsp)
+}
+
 // GetDeliveryWithResponse Read a delivery
 //
 // Never with its token. 404 `delivery_not_found`.
@@ -15934,6 +17043,68 @@ func (c *ClientWithResponses) ListFileChangesWithResponse(ctx context.Context, s
 	return ParseListFileChangesResponse(rsp)
 }
 
+// AppendFramesWithBodyWithResponse Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *ClientWithResponses) AppendFramesWithBodyWithResponse(ctx context.Context, sessionID SessionID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error) {
+	rsp, err := c.AppendFramesWithBody(ctx, sessionID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendFramesResponse(rsp)
+}
+
+// AppendFramesWithResponse Ingest frames of tool calls
+//
+// 1 to 500 frames, at most 32 MiB. Each call of an execution is one message of type `tool_call`, at the place of its
+// first frame, whichever kind that is: frames come in any order, and an update of an unknown call makes it. Its
+// `created_at` is the `observed_at` of that frame. Later frames are merged into it: what is reported replaces, what is
+// absent, null or empty blanks nothing, the first turn stays, and a terminal `status` (`complete`, `completed`,
+// `success`, `error`, `failed`, `cancelled`) is frozen. A frame without `tool_call_id` is a message of its own. The
+// message's `metadata` has `tool_call_id`, `parent_tool_call_id`, `status` and `normalized`, which are the server's own,
+// and `execution_id`, `title` and `raw`.
+//
+// Every frame is judged by itself, and a bad one drops none of the others: see `outcome` and `reason`. The body as a
+// whole is judged as everywhere. A frame that was told before, with the same call, execution and content, is
+// `unchanged`, even after an edit or a rollback of its message (HI-9). U+0000 in texts becomes U+FFFD and marks the
+// message `sanitized`.
+//
+// A frame whose `normalized.kind` is `subagent_task` carries the call of a subagent (HI-6), and with the payload
+// object also leaves a row among the subagent contexts, which merges what is told (SC-1 to SC-22): zeros of tokens and
+// duration and negative numbers count as not reported. Failing to record that never fails this request (SC-14).
+// Terminal sessions and finished executions take frames too.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{session_id}/frames (the `AppendFrames` operationId).
+func (c *ClientWithResponses) AppendFramesWithResponse(ctx context.Context, sessionID SessionID, body AppendFramesJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendFramesResponse, error) {
+	rsp, err := c.AppendFrames(ctx, sessionID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendFramesResponse(rsp)
+}
+
 // ListMessagesWithResponse Read the history of a session
 //
 // A page of the newest messages, or of those before or after a cursor, in ascending `seq`, except that `tool` messages
@@ -16140,6 +17311,52 @@ func (c *ClientWithResponses) StartExecutionWithResponse(ctx context.Context, se
 		return nil, err
 	}
 	return ParseStartExecutionResponse(rsp)
+}
+
+// ListSubagentContextsWithResponse List the invocations of subagents
+//
+// What is known of each invocation that the session spawned, all of them or those of one turn, paged (API-7) in the
+// order of `observed_at`, `tool_call_id`, `agent_execution_id`, texts by their bytes (SC-11). A turn that is gone still
+// has its invocations; one that never was has none.
+//
+// What may be concluded of these rows:
+//
+//   - A null was not reported. It is never 0, and not evidence of 0.
+//   - `agent_execution_id` `unknown` means unrecorded, never shared: two rows with it need not be of one execution, and
+//     it is left out when executions are counted. Any other value is real, whatever `execution_since` says (see
+//     `GET /v1/admin/subagent-contexts/health`).
+//   - `capture_since` and `execution_since` bound what is complete, never what is valid: a row from before one of them is
+//     a real measurement, while the absence of a row from before `capture_since` is no evidence that nothing was invoked.
+//   - `observed_at` is when the invocation was first heard of, not when it started.
+//   - Backfilled rows were read off messages, later and from what these still told; who compares them with live ones
+//     says so. One call may have a row of each `source`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents (the `ListSubagentContexts` operationId).
+func (c *ClientWithResponses) ListSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *ListSubagentContextsParams, reqEditors ...RequestEditorFn) (*ListSubagentContextsResponse, error) {
+	rsp, err := c.ListSubagentContexts(ctx, sessionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSubagentContextsResponse(rsp)
+}
+
+// SummarizeSubagentContextsWithResponse Add up the invocations of subagents
+//
+// Of the session, or of one of its turns (SC-44). Each metric comes with how many invocations reported it, and only
+// those are in its sum: most asynchronous ones report none, so that a sum says nothing of the others. What may be
+// concluded is said at `GET /v1/sessions/{session_id}/subagents`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{session_id}/subagents/summary (the `SummarizeSubagentContexts` operationId).
+func (c *ClientWithResponses) SummarizeSubagentContextsWithResponse(ctx context.Context, sessionID SessionID, params *SummarizeSubagentContextsParams, reqEditors ...RequestEditorFn) (*SummarizeSubagentContextsResponse, error) {
+	rsp, err := c.SummarizeSubagentContexts(ctx, sessionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSummarizeSubagentContextsResponse(rsp)
 }
 
 // ListTurnsWithResponse List the turns of a session
@@ -17736,6 +18953,66 @@ func ParseListMessagesAsAdminResponse(rsp *http.Response) (*ListMessagesAsAdminR
 	return response, nil
 }
 
+// ParseGetSubagentContextHealthResponse parses an HTTP response from a GetSubagentContextHealthWithResponse call
+func ParseGetSubagentContextHealthResponse(rsp *http.Response) (*GetSubagentContextHealthResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSubagentContextHealthResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubagentContextHealth
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetSubagentContextHealthResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetDeliveryResponse parses an HTTP response from a GetDeliveryWithResponse call
 func ParseGetDeliveryResponse(rsp *http.Response) (*GetDeliveryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18575,6 +19852,66 @@ func ParseListFileChangesResponse(rsp *http.Response) (*ListFileChangesResponse,
 	return response, nil
 }
 
+// ParseAppendFramesResponse parses an HTTP response from a AppendFramesWithResponse call
+func ParseAppendFramesResponse(rsp *http.Response) (*AppendFramesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AppendFramesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FrameAppendResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers AppendFramesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListMessagesResponse parses an HTTP response from a ListMessagesWithResponse call
 func ParseListMessagesResponse(rsp *http.Response) (*ListMessagesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18985,6 +20322,126 @@ func ParseStartExecutionResponse(rsp *http.Response) (*StartExecutionResponse, e
 		response.Headers201 = &headers
 	case true:
 		var headers StartExecutionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSubagentContextsResponse parses an HTTP response from a ListSubagentContextsWithResponse call
+func ParseListSubagentContextsResponse(rsp *http.Response) (*ListSubagentContextsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSubagentContextsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubagentContextList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListSubagentContextsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSummarizeSubagentContextsResponse parses an HTTP response from a SummarizeSubagentContextsWithResponse call
+func ParseSummarizeSubagentContextsResponse(rsp *http.Response) (*SummarizeSubagentContextsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SummarizeSubagentContextsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubagentContextSummary
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers SummarizeSubagentContextsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {

@@ -1,0 +1,63 @@
+package importer
+
+import (
+	"context"
+	"strings"
+
+	"gatehouse/domain"
+	"gatehouse/domain/subagent"
+	"gatehouse/importer/claudecode"
+)
+
+// invocations are the calls of subagents that a transcript told of, as frames tell of
+// them. No execution of an agent is known: a transcript names none (SC-20).
+type invocations struct {
+	running map[string]subagent.Frame // by the id of the execution
+	calls   map[string]string         // by the session of the subagent: the call of its last run
+}
+
+func newInvocations() invocations {
+	return invocations{map[string]subagent.Frame{}, map[string]string{}}
+}
+
+// launched is what the start of a run says. What has no result yet has no status.
+func (i invocations) launched(taskID string, e claudecode.ExecutionStart) subagent.Frame {
+	f := subagent.Frame{
+		TaskSessionID: e.ParentSessionID, TaskID: taskID, TurnID: e.ParentTurnID,
+		ToolCallID: e.ParentToolCall, ParentToolCallID: i.calls[e.ParentSessionID], ObservedAt: e.At,
+		Payload: subagent.Payload{
+			Description: storable(e.Description), SubagentType: storable(e.AgentType), ChildSessionID: e.ChildSessionID, IsAsync: e.Async,
+		},
+	}
+	if e.AgentID != e.ParentToolCall { // which stands in where nothing names the agent
+		f.Payload.AgentID = storable(e.AgentID)
+	}
+	if e.Async {
+		f.Payload.Status = "async_launched"
+	}
+	i.calls[e.ChildSessionID] = e.ParentToolCall
+	i.running[e.ID] = f
+	return f
+}
+
+// ended is what the end of a run says.
+func (i invocations) ended(e claudecode.ExecutionEnd) subagent.Frame {
+	f := i.running[e.ID]
+	delete(i.running, e.ID)
+	f.ToolStatus, f.ObservedAt = string(e.Status), e.At
+	f.Payload.Status, f.Payload.Model = string(e.Status), storable(e.Metrics.Model)
+	f.Payload.TotalTokens, f.Payload.ToolUseCount, f.Payload.DurationMS = e.Metrics.TotalTokens, e.Metrics.ToolUses, e.Metrics.DurationMS
+	return f
+}
+
+// storable is a text of a transcript as databases take it.
+func storable(text string) string {
+	text, _ = domain.ReplaceNUL(strings.ToValidUTF8(text, "\uFFFD"))
+	return text
+}
+
+// record records a frame. A load that finds it recorded leaves it as it is: the same
+// frames at the same times lead to the same row.
+func (w *writer) record(ctx context.Context, f subagent.Frame) {
+	w.Contexts.Record(ctx, []subagent.Frame{f})
+}

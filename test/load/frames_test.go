@@ -1,0 +1,181 @@
+package load_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"gatehouse/db"
+	"gatehouse/db/dbtest"
+	"gatehouse/domain"
+	"gatehouse/domain/subagent"
+	"gatehouse/test/process"
+)
+
+// Sizes of the ingestion that QU-6 names.
+const (
+	framesPerBatch  = 100
+	batchesPerRound = 5
+)
+
+// BenchmarkFrames measures frames of tool calls over HTTP in batches of 100, each of a
+// new call, against raw upserts of the same batch: one prepared statement per frame
+// for its message, and one more for its context where it tells of a subagent, in one
+// transaction (QU-6).
+func BenchmarkFrames(b *testing.B) {
+	for _, kind := range []string{"edit", "subagent_task"} {
+		b.Run("kind="+kind+"/sqlite", func(b *testing.B) {
+			compareFrames(b, kind, dbtest.SQLiteURL(b), dbtest.SQLiteURL(b))
+		})
+		b.Run("kind="+kind+"/postgres", func(b *testing.B) {
+			server := dbtest.DurablePostgres(b)
+			compareFrames(b, kind, server.NewURL(b), server.NewURL(b))
+		})
+	}
+}
+
+func compareFrames(b *testing.B, kind, ourURL, rawURL string) {
+	b.Helper()
+	server := process.Start(b, ourURL, "--log-level=info")
+	scene, client := server.NewScene(b), newWire(b, server.URL)
+	raw := newUpserter(b, rawURL, kind)
+	compare(b, shortTurns, framesPerBatch*batchesPerRound,
+		func(round int) time.Duration {
+			bodies := make([]string, batchesPerRound)
+			for i := range bodies {
+				bodies[i] = frameBatch(kind, round*batchesPerRound+i)
+			}
+			start := time.Now()
+			for _, body := range bodies {
+				status, err := client.send(http.MethodPost, scene.SessionPath("/frames"), body)
+				if err != nil || status != http.StatusOK {
+					b.Fatalf("status %d, %v", status, err)
+				}
+			}
+			return time.Since(start)
+		},
+		func(round int) time.Duration {
+			start := time.Now()
+			for i := range batchesPerRound {
+				if err := raw.upsert(b.Context(), round*batchesPerRound+i); err != nil {
+					b.Fatal(err)
+				}
+			}
+			return time.Since(start)
+		})
+}
+
+// toolText is about what an agent reports of a call.
+var toolText = strings.Repeat("The file was read and one line of it was changed. ", 6)
+
+func normalizedFrame(kind string) map[string]any {
+	return map[string]any{"kind": kind, kind: map[string]any{
+		"description": "Look for the callers", "subagent_type": "explorer", "model": "a-model", "status": "completed",
+		"agent_id": "agent-1", "total_tokens": 12345, "tool_use_count": 7, "duration_ms": 4321,
+	}}
+}
+
+// frameBatch is a batch of frames of calls that were never told of.
+func frameBatch(kind string, batch int) string {
+	frames := make([]map[string]any, framesPerBatch)
+	for i := range frames {
+		frames[i] = map[string]any{
+			"frame": "tool_call", "tool_call_id": fmt.Sprintf("call_%d_%d", batch, i), "execution_id": "execution-1",
+			"title": "Edit main.go", "status": "completed", "observed_at": at, "content": toolText, "normalized": normalizedFrame(kind),
+		}
+	}
+	body, err := json.Marshal(map[string]any{"frames": frames})
+	if err != nil {
+		panic(err) // plain values
+	}
+	return string(body)
+}
+
+const upsertMessageSQL = `INSERT INTO task_session_messages (id, task_id, session_id, seq, role, type, content,
+  tool_calls, tool_call_id, metadata, sanitized, request_fingerprint, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+ON CONFLICT (id) DO UPDATE SET content = excluded.content, metadata = excluded.metadata,
+  sanitized = excluded.sanitized, updated_at = excluded.updated_at`
+
+// upserter upserts batches straight on the driver.
+type upserter struct {
+	db                *sql.DB
+	message, contexts *sql.Stmt // contexts is nil where frames leave none
+	metadata          string
+}
+
+func newUpserter(b *testing.B, url, kind string) *upserter {
+	b.Helper()
+	u := &upserter{db: seed(b, url, 1)}
+	prepare := func(text string) *sql.Stmt {
+		st, err := u.db.PrepareContext(b.Context(), text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = st.Close() })
+		return st
+	}
+	u.message = prepare(upsertMessageSQL)
+	if kind == "subagent_task" {
+		u.contexts = prepare(mergeSQL(b, url))
+	}
+	metadata, err := json.Marshal(map[string]any{"status": "completed", "title": "Edit main.go", "normalized": normalizedFrame(kind)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	u.metadata = string(metadata)
+	return u
+}
+
+// mergeSQL learns the statement of a context from the store, so it is the same.
+func mergeSQL(b *testing.B, url string) string {
+	b.Helper()
+	store, text := dbtest.Open(b, db.Options{URL: url}), ""
+	dbtest.Probe(b, store, func(when dbtest.When, sql string) error {
+		if when == dbtest.Before && strings.HasPrefix(sql, "INSERT") {
+			text = sql
+		}
+		return nil
+	})
+	_ = store.Contexts().MergeContexts(b.Context(), []subagent.Context{{ID: domain.NewID(), TaskSessionID: id(sessionPrefix, 0)}})
+	if text == "" {
+		b.Fatal("no context was merged")
+	}
+	return text
+}
+
+func (u *upserter) upsert(ctx context.Context, batch int) error {
+	tx, err := u.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	message := tx.StmtContext(ctx, u.message) //nolint:sqlclosecheck // the transaction closes it
+	for i := range framesPerBatch {
+		call, seq := fmt.Sprintf("call_%d_%d", batch, i), batch*framesPerBatch+i+1
+		_, err := message.ExecContext(ctx, domain.DeriveID(sessionID0, call), id(taskPrefix, 0), sessionID0, seq, "tool", "tool_call", toolText,
+			"[]", call, u.metadata, false, "x", at, at)
+		if err != nil {
+			return err
+		}
+	}
+	if u.contexts != nil {
+		contexts := tx.StmtContext(ctx, u.contexts) //nolint:sqlclosecheck // the transaction closes it
+		for i := range framesPerBatch {
+			_, err := contexts.ExecContext(ctx, domain.NewID(), sessionID0, id(taskPrefix, 0), nil, "execution-1",
+				fmt.Sprintf("call_%d_%d", batch, i), nil, "explorer", "Look for the callers", "agent-1", nil, "a-model", "completed",
+				"completed", 0, 12345, 7, 4321, "live", at, at, at)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return tx.Commit()
+}
+
+var sessionID0 = id(sessionPrefix, 0)
