@@ -3,6 +3,7 @@ package domain
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"math"
@@ -16,8 +17,16 @@ import (
 // the value.
 type jsonError struct{ code, message string }
 
+// ErrCanonicalTooLong is that a canonical form takes more bytes than it may.
+var ErrCanonicalTooLong = errors.New("canonical JSON: too long")
+
 // Error implements error.
 func (e *jsonError) Error() string { return "canonical JSON: " + e.message }
+
+// Is implements what [errors.Is] asks.
+func (e *jsonError) Is(target error) bool {
+	return target == ErrCanonicalTooLong && e.code == ProblemTooLong
+}
 
 // CanonicalJSON returns the one form in which equal JSON values are equal bytes, so
 // that they can be fingerprinted, measured and compared: object members sorted by
@@ -39,6 +48,12 @@ func CanonicalJSON(raw []byte) ([]byte, error) {
 // EncodeCanonical is [CanonicalJSON] of a value that [ParseJSON] read.
 func EncodeCanonical(v any) ([]byte, error) {
 	return canonicalizer{maxDepth: MaxJSONDepth, maxBytes: math.MaxInt}.value(nil, v, 0)
+}
+
+// EncodeCanonicalWithin is [EncodeCanonical] that gives up, with
+// [ErrCanonicalTooLong], when it takes more than most bytes.
+func EncodeCanonicalWithin(v any, most int) ([]byte, error) {
+	return canonicalizer{maxDepth: MaxJSONDepth, maxBytes: most}.value(nil, v, 0)
 }
 
 // ParseJSON reads exactly one JSON value, its numbers as [json.Number] and the names

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func ParseFrame(raw []byte) (f Frame, wrong FrameReason) {
 	if err != nil || !isObject {
 		return Frame{}, FrameMalformed
 	}
-	p := frameParser{members: members}
+	p := frameParser{members: members, most: min(max(len(raw)*maxSpread, smallFrame), domain.MaxMessageText)}
 	for name := range members {
 		if !slices.Contains(frameMembers, name) {
 			return Frame{}, FrameMalformed
@@ -98,8 +99,17 @@ func ParseFrame(raw []byte) (f Frame, wrong FrameReason) {
 // frameParser reads the members of a frame, and keeps the first thing that is wrong.
 type frameParser struct {
 	members map[string]any
+	most    int // bytes of a member in canonical form
 	wrong   FrameReason
 }
+
+// A number of few digits can have hundreds in canonical form: 1e300. What a frame spreads
+// to is bounded by what was sent, else a batch of the size of a request would take
+// gigabytes. Small frames may spread as they like.
+const (
+	maxSpread  = 4
+	smallFrame = 64 << 10 // bytes
+)
 
 func (p *frameParser) fail(why FrameReason) {
 	if p.wrong == "" {
@@ -164,12 +174,12 @@ func (p *frameParser) json(name string) json.RawMessage {
 	if v == nil {
 		return nil
 	}
-	canonical, err := domain.EncodeCanonical(v)
-	if err != nil {
-		p.fail(FrameUnstorable)
-	}
-	if len(canonical) > domain.MaxMessageText {
+	canonical, err := domain.EncodeCanonicalWithin(v, p.most)
+	switch {
+	case errors.Is(err, domain.ErrCanonicalTooLong):
 		p.fail(FrameTooLarge)
+	case err != nil:
+		p.fail(FrameUnstorable)
 	}
 	return canonical
 }

@@ -44,6 +44,8 @@ func TestParseFrame(t *testing.T) {
 		"large raw":                  {`{"frame":"tool_call","raw":"` + huge(4<<20-1) + `"}`, history.FrameTooLarge},
 		"largest raw":                {`{"frame":"tool_call","raw":"` + huge(4<<20-2) + `"}`, ""},
 		"large normalized":           {`{"frame":"tool_call","normalized":"` + huge(4<<20-1) + `"}`, history.FrameTooLarge},
+		"numbers that spread":        {`{"frame":"tool_call","raw":[` + strings.Repeat("1e300,", 300) + `0]}`, history.FrameTooLarge},
+		"numbers that spread little": {`{"frame":"tool_call","raw":[` + strings.Repeat("1e300,", 200) + `0]}`, ""},
 		"U+0000 in an id":            {`{"frame":"tool_call","execution_id":"\u0000"}`, history.FrameNULInID},
 		"U+0000 elsewhere":           {`{"frame":"tool_call","status":"\u0000","raw":{"\u0000":1}}`, ""},
 		"no time":                    {`{"frame":"tool_call","observed_at":"yesterday"}`, history.FrameBadTime},

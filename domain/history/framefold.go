@@ -72,10 +72,10 @@ func (f *frameFold) invocation(frame toldFrame, payload subagent.Payload) subage
 // complete what the message says of one, of which it was told kind and payload in two
 // frames: with all that was told, that is a context that the message owes (SC-41).
 func (f *frameFold) merge(call *toolCall, frame toldFrame) (changed bool) {
-	_, before := subagent.PayloadOf(call.normalized)
+	_, before := subagent.PayloadOf(call.normalized.known)
 	changed = call.merge(frame.Frame)
 	_, itself := subagent.PayloadOf(frame.Normalized)
-	if payload, told := subagent.PayloadOf(call.normalized); told && !before && !itself {
+	if payload, told := subagent.PayloadOf(call.normalized.known); told && !before && !itself {
 		whole := f.invocation(frame, payload)
 		whole.TurnID, whole.ParentToolCallID, whole.ToolStatus = value(call.message.TurnID), call.text(memberParent), call.status
 		f.invocations = append(f.invocations, whole)
@@ -99,7 +99,7 @@ func (f *frameFold) one(frame toldFrame) FrameResult {
 		return FrameResult{Outcome: FrameRejected, Reason: FrameTurnNotFound}
 	case call != nil && call.message.DeletedAt != nil:
 		return call.result(FrameUnchanged, FrameRolledBack) // recorded as a context all the same
-	case call != nil && !call.holds(frame.Frame):
+	case call != nil && !call.normalized.holds(frame.Normalized):
 		return FrameResult{Outcome: FrameRejected, Reason: FrameTooLarge}
 	}
 	outcome := FrameUnchanged

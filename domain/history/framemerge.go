@@ -3,7 +3,6 @@ package history
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"time"
 
 	"gatehouse/domain"
@@ -28,7 +27,7 @@ type toolCall struct {
 	message    session.Message
 	metadata   map[string]json.RawMessage
 	status     string
-	normalized any  // as [domain.ParseJSON] reads it
+	normalized normalizedCall
 	wasTask    bool // whether it carried the call of a subagent before
 	isNew      bool
 	touched    bool // whether it heard a frame of the batch
@@ -42,13 +41,14 @@ func readToolCall(m session.Message) (*toolCall, error) {
 		return nil, fmt.Errorf("stored metadata of message %s: %w", m.ID, err)
 	}
 	if raw := c.metadata[memberNormalized]; raw != nil {
-		var err error
-		if c.normalized, err = domain.ParseJSON(raw); err != nil {
+		known, err := domain.ParseJSON(raw)
+		if err != nil {
 			return nil, fmt.Errorf("stored metadata of message %s: %w", m.ID, err)
 		}
+		c.normalized.known = known
 	}
 	c.status = c.text(memberStatus)
-	c.wasTask = subagent.IsTask(c.normalized)
+	c.wasTask = subagent.IsTask(c.normalized.known)
 	return c, nil
 }
 
@@ -83,8 +83,8 @@ func (c *toolCall) merge(f Frame) (changed bool) {
 	if f.Raw != nil && !sameJSON(f.Raw, c.metadata[memberRaw]) {
 		c.set(memberRaw, f.Raw)
 	}
-	if f.Normalized != nil {
-		c.mergeNormalized(f)
+	if c.normalized.merge(f.Normalized) {
+		c.changed = true
 	}
 	return c.changed
 }
@@ -104,60 +104,6 @@ func (c *toolCall) result(outcome FrameOutcome, reason FrameReason) FrameResult 
 	return FrameResult{c.message.ID, c.message.Seq, outcome, reason}
 }
 
-func (c *toolCall) mergeNormalized(f Frame) {
-	if c.normalized == nil {
-		c.normalized = f.Normalized
-		c.set(memberNormalized, f.normalized)
-		return
-	}
-	merged, canonical := c.mergedNormalized(f)
-	c.normalized = merged
-	if !sameJSON(canonical, c.metadata[memberNormalized]) {
-		c.set(memberNormalized, canonical)
-	}
-}
-
-func (c *toolCall) mergedNormalized(f Frame) (merged any, canonical []byte) {
-	merged = mergeReported(c.normalized, f.Normalized, subagent.TaskKind)
-	canonical, err := domain.EncodeCanonical(merged)
-	if err != nil {
-		panic(err) // both were canonical
-	}
-	return merged, canonical
-}
-
-// holds reports whether f leaves what the call is within the limit of one frame: member
-// by member it could grow without end.
-func (c *toolCall) holds(f Frame) bool {
-	if len(c.metadata[memberNormalized])+len(f.normalized) <= domain.MaxMessageText || c.normalized == nil || f.Normalized == nil {
-		return true
-	}
-	_, canonical := c.mergedNormalized(f)
-	return len(canonical) <= domain.MaxMessageText
-}
-
-// mergeReported is what is known with what is reported: member by member where both
-// are objects, and so in the member below. A null or an empty text blanks nothing.
-func mergeReported(known, reported any, below string) any {
-	before, wereMembers := known.(map[string]any)
-	after, areMembers := reported.(map[string]any)
-	if !wereMembers || !areMembers {
-		return reported
-	}
-	merged := maps.Clone(before)
-	for name, v := range after {
-		old, known := merged[name]
-		switch {
-		case known && (v == nil || v == ""):
-		case name == below:
-			merged[name] = mergeReported(old, v, "")
-		default:
-			merged[name] = v
-		}
-	}
-	return merged
-}
-
 func (c *toolCall) set(member string, value json.RawMessage) {
 	c.metadata[member], c.changed = value, true
 }
@@ -170,6 +116,9 @@ func (c *toolCall) text(member string) string {
 
 // done is the message with what was merged into it.
 func (c *toolCall) done(now time.Time) session.Message {
+	if c.normalized.changed {
+		c.metadata[memberNormalized] = canonicalOf(c.normalized.known)
+	}
 	if c.changed {
 		c.message.Metadata, c.message.UpdatedAt = encodeMembers(c.metadata), now
 	}
@@ -179,7 +128,7 @@ func (c *toolCall) done(now time.Time) session.Message {
 // delegation is the call as a delegation, if frames made it one (HI-6).
 func (c *toolCall) delegation() (d subagent.Delegation, ok bool) {
 	m := c.message
-	if c.wasTask || m.ToolCallID == nil || !subagent.IsTask(c.normalized) {
+	if c.wasTask || m.ToolCallID == nil || !subagent.IsTask(c.normalized.known) {
 		return d, false
 	}
 	return subagent.Delegation{

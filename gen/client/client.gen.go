@@ -1392,8 +1392,9 @@ type FrameAppendResult struct {
 type FrameOutcome string
 
 // FrameReason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
-// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
-// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`,
+// also where its numbers, written out (`1e300` has 301 digits), take more than 64 KiB and four times the frame. `nul`:
+// U+0000 in an id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
 // 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
 // `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
 // message of the call was, and stays so.
@@ -1412,8 +1413,9 @@ type FrameResult struct {
 	Outcome FrameOutcome `json:"outcome"`
 
 	// Reason Why a frame was rejected. `malformed`: no object of the members and types of a Frame. `unknown_frame`: `frame` is neither
-	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`. `nul`: U+0000 in an
-	// id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
+	// word. `too_long`: an id, the title or the status. `too_large`: `content`, `normalized` or `raw`,
+	// also where its numbers, written out (`1e300` has 301 digits), take more than 64 KiB and four times the frame. `nul`:
+	// U+0000 in an id. `invalid_time`: `observed_at` is no time of the years 1 to 9999. `unstorable`: a number beyond the range of a
 	// 64-bit float, or of more than 100,000 digits. `turn_not_found`: the turn is none of the session's.
 	// `message_conflict`: another message has the id that belongs to the call. With `unchanged`, `rolled_back`: the
 	// message of the call was, and stays so.
