@@ -80,55 +80,30 @@ func (s *Contexts) List(ctx context.Context, f ContextFilter, r domain.PageReque
 	if f.TurnID != nil {
 		kind += "/" + *f.TurnID
 	}
-	page, err := s.page(ctx, f, r, kind)
+	page, err := domain.ReadOrdered(r, kind, contextOrder, func(after *ContextPosition, limit int) ([]Context, error) {
+		return s.store.Contexts(ctx, f, after, limit)
+	})
 	if err != nil {
 		return domain.Page[Context]{}, fmt.Errorf("list contexts of session %s: %w", f.SessionID, err)
 	}
 	return page, nil
 }
 
-func (s *Contexts) page(ctx context.Context, f ContextFilter, r domain.PageRequest, kind string) (domain.Page[Context], error) {
-	size, err := r.Size()
-	if err != nil {
-		return domain.Page[Context]{}, err
-	}
-	after, err := parseContextPosition(kind, r.Cursor)
-	if err != nil {
-		return domain.Page[Context]{}, err
-	}
-	found, err := s.store.Contexts(ctx, f, after, size+1)
-	if err != nil {
-		return domain.Page[Context]{}, err
-	}
-	return domain.NewPage(found, size, func(last Context) string {
-		return domain.EncodeCursor(kind, last.ObservedAt.UTC().Format(time.RFC3339Nano), last.ToolCallID, last.AgentExecutionID)
-	}), nil
+// contextOrder is the order of contexts in cursors.
+var contextOrder = domain.Order[Context, ContextPosition]{
+	Parts: func(last Context) []string {
+		return []string{domain.FormatCursorTime(last.ObservedAt), last.ToolCallID, last.AgentExecutionID}
+	},
+	Parse: func(parts []string) (p ContextPosition, ok bool) {
+		if len(parts) != 3 {
+			return ContextPosition{}, false
+		}
+		at, isTime := domain.ParseCursorTime(parts[0])
+		return ContextPosition{at, parts[1], parts[2]}, isTime && storableText(parts[1]) && storableText(parts[2])
+	},
 }
 
-// parseContextPosition reads a cursor, which anybody can make up: what it lets through,
-// every database can compare with.
-func parseContextPosition(kind, cursor string) (*ContextPosition, error) {
-	if cursor == "" {
-		return nil, nil
-	}
-	parts, err := domain.DecodeCursor(kind, cursor)
-	if err != nil {
-		return nil, err
-	}
-	if len(parts) != 3 {
-		return nil, domain.InvalidCursor()
-	}
-	at, err := time.Parse(time.RFC3339Nano, parts[0])
-	if err != nil || !domain.Storable(at) {
-		return nil, domain.InvalidCursor()
-	}
-	for _, id := range parts[1:] {
-		if domain.HasNUL(id) || !utf8.ValidString(id) {
-			return nil, domain.InvalidCursor()
-		}
-	}
-	return &ContextPosition{at.UTC(), parts[1], parts[2]}, nil
-}
+func storableText(text string) bool { return !domain.HasNUL(text) && utf8.ValidString(text) }
 
 // Summary adds up contexts.
 func (s *Contexts) Summary(ctx context.Context, f ContextFilter) (ContextSummary, error) {
