@@ -23,13 +23,6 @@ func attachedBody(a prompt.Attached) gen.DeliveryAttachment {
 	return gen.DeliveryAttachment{ID: a.ID, Name: a.Name, MediaType: a.MediaType, Bytes: a.Bytes}
 }
 
-// attachmentOf is the id of the attachment in a path, in stored form. What is no id is
-// that of nothing.
-func attachmentOf(escaped string) string {
-	id, _ := pathID(escaped)
-	return id
-}
-
 // CreateAttachment implements POST /v1/tasks/{task_id}/attachments.
 func (a *API) CreateAttachment(ctx context.Context, r gen.CreateAttachmentRequestObject) (gen.CreateAttachmentResponseObject, error) {
 	sent := requestOf(ctx).http
@@ -63,7 +56,7 @@ func (a *API) ListAttachments(ctx context.Context, r gen.ListAttachmentsRequestO
 
 // GetAttachment implements GET /v1/tasks/{task_id}/attachments/{attachment_id}.
 func (a *API) GetAttachment(ctx context.Context, r gen.GetAttachmentRequestObject) (gen.GetAttachmentResponseObject, error) {
-	found, content, err := a.Prompts.AttachmentContent(ctx, taskOf(ctx), attachmentOf(r.AttachmentID))
+	found, content, err := a.Prompts.AttachmentContent(ctx, taskOf(ctx), idOf(r.AttachmentID))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +75,7 @@ func (a *API) GetAttachment(ctx context.Context, r gen.GetAttachmentRequestObjec
 
 // DeleteAttachment implements DELETE /v1/tasks/{task_id}/attachments/{attachment_id}.
 func (a *API) DeleteAttachment(ctx context.Context, r gen.DeleteAttachmentRequestObject) (gen.DeleteAttachmentResponseObject, error) {
-	if err := a.Prompts.DeleteAttachment(ctx, taskOf(ctx), attachmentOf(r.AttachmentID)); err != nil {
+	if err := a.Prompts.DeleteAttachment(ctx, taskOf(ctx), idOf(r.AttachmentID)); err != nil {
 		return nil, err
 	}
 	return gen.DeleteAttachment204Response{}, nil

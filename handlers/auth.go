@@ -105,3 +105,10 @@ func pathID(escaped string) (id string, ok bool) {
 	}
 	return domain.ParseID(s)
 }
+
+// idOf is the id in an escaped value of a path, in the form in which ids are stored.
+// What is no id is that of nothing.
+func idOf(escaped string) string {
+	id, _ := pathID(escaped)
+	return id
+}

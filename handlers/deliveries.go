@@ -19,12 +19,6 @@ func deliveryBody(d prompt.Delivery) gen.Delivery {
 	}
 }
 
-// deliveryOf is the id of the delivery that the path leads with, in stored form.
-func deliveryOf(escaped string) string {
-	id, _ := pathID(escaped)
-	return id
-}
-
 // ListDeliveries implements GET /v1/tasks/{task_id}/deliveries.
 func (a *API) ListDeliveries(ctx context.Context, r gen.ListDeliveriesRequestObject) (gen.ListDeliveriesResponseObject, error) {
 	page, err := a.Prompts.Deliveries(ctx, taskOf(ctx), (*prompt.State)(r.Params.State), pageRequest(r.Params.Limit, r.Params.Cursor))
@@ -36,7 +30,7 @@ func (a *API) ListDeliveries(ctx context.Context, r gen.ListDeliveriesRequestObj
 
 // GetDelivery implements GET /v1/deliveries/{delivery_id}.
 func (a *API) GetDelivery(ctx context.Context, r gen.GetDeliveryRequestObject) (gen.GetDeliveryResponseObject, error) {
-	d, err := a.Prompts.Delivery(ctx, deliveryOf(r.DeliveryID))
+	d, err := a.Prompts.Delivery(ctx, idOf(r.DeliveryID))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +40,7 @@ func (a *API) GetDelivery(ctx context.Context, r gen.GetDeliveryRequestObject) (
 // ReserveDelivery implements POST /v1/sessions/{session_id}/deliveries/reserve.
 func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestObject) (gen.ReserveDeliveryResponseObject, error) {
 	request, caller := orZero(r.Body), callerOf(ctx)
-	reserved, err := a.Prompts.Await(ctx, taskOf(ctx), sessionOf(r.SessionID), request.LeaseSeconds, prompt.Wait{
+	reserved, err := a.Prompts.Await(ctx, taskOf(ctx), idOf(r.SessionID), request.LeaseSeconds, prompt.Wait{
 		Seconds: request.WaitSeconds,
 		Check:   func(ctx context.Context) error { return a.Access.StillInForce(ctx, caller) },
 	})
@@ -65,7 +59,7 @@ func (a *API) ReserveDelivery(ctx context.Context, r gen.ReserveDeliveryRequestO
 
 // RenewDelivery implements POST /v1/deliveries/{delivery_id}/renew.
 func (a *API) RenewDelivery(ctx context.Context, r gen.RenewDeliveryRequestObject) (gen.RenewDeliveryResponseObject, error) {
-	renewed, err := a.Prompts.Renew(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.LeaseSeconds)
+	renewed, err := a.Prompts.Renew(ctx, taskOf(ctx), idOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.LeaseSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +71,7 @@ func (a *API) RenewDelivery(ctx context.Context, r gen.RenewDeliveryRequestObjec
 
 // AttemptDelivery implements POST /v1/deliveries/{delivery_id}/attempt.
 func (a *API) AttemptDelivery(ctx context.Context, r gen.AttemptDeliveryRequestObject) (gen.AttemptDeliveryResponseObject, error) {
-	d, err := a.Prompts.Attempt(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token))
+	d, err := a.Prompts.Attempt(ctx, taskOf(ctx), idOf(r.DeliveryID), prompt.Token(r.Body.Token))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +84,7 @@ func (a *API) AttemptDelivery(ctx context.Context, r gen.AttemptDeliveryRequestO
 
 // ReleaseDelivery implements POST /v1/deliveries/{delivery_id}/release.
 func (a *API) ReleaseDelivery(ctx context.Context, r gen.ReleaseDeliveryRequestObject) (gen.ReleaseDeliveryResponseObject, error) {
-	d, err := a.Prompts.Release(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.Reason)
+	d, err := a.Prompts.Release(ctx, taskOf(ctx), idOf(r.DeliveryID), prompt.Token(r.Body.Token), r.Body.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +93,7 @@ func (a *API) ReleaseDelivery(ctx context.Context, r gen.ReleaseDeliveryRequestO
 
 // AcknowledgeDelivery implements POST /v1/deliveries/{delivery_id}/acknowledge.
 func (a *API) AcknowledgeDelivery(ctx context.Context, r gen.AcknowledgeDeliveryRequestObject) (gen.AcknowledgeDeliveryResponseObject, error) {
-	d, err := a.Prompts.Acknowledge(ctx, taskOf(ctx), deliveryOf(r.DeliveryID),
+	d, err := a.Prompts.Acknowledge(ctx, taskOf(ctx), idOf(r.DeliveryID),
 		prompt.Token(r.Body.Token), prompt.Outcome(r.Body.Outcome), r.Body.Detail)
 	if err != nil {
 		return nil, err
@@ -109,7 +103,7 @@ func (a *API) AcknowledgeDelivery(ctx context.Context, r gen.AcknowledgeDelivery
 
 // ResolveDelivery implements POST /v1/deliveries/{delivery_id}/resolve.
 func (a *API) ResolveDelivery(ctx context.Context, r gen.ResolveDeliveryRequestObject) (gen.ResolveDeliveryResponseObject, error) {
-	d, err := a.Prompts.Resolve(ctx, taskOf(ctx), deliveryOf(r.DeliveryID), prompt.Resolution(r.Body.Resolution))
+	d, err := a.Prompts.Resolve(ctx, taskOf(ctx), idOf(r.DeliveryID), prompt.Resolution(r.Body.Resolution))
 	if err != nil {
 		return nil, err
 	}

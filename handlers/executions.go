@@ -21,7 +21,7 @@ func (a *API) StartExecution(ctx context.Context, r gen.StartExecutionRequestObj
 	e, created, err := a.Executions.Start(ctx, subagent.ExecutionStart{
 		ID:               orZero(optionalID(r.Body.ID)),
 		TaskID:           taskOf(ctx),
-		ParentSessionID:  sessionOf(r.SessionID),
+		ParentSessionID:  idOf(r.SessionID),
 		ParentToolCallID: r.Body.ParentToolCallID,
 		ParentMessageID:  optionalID(r.Body.ParentMessageID),
 		ChildSessionID:   bodyID(r.Body.ChildSessionID),
@@ -42,7 +42,7 @@ func (a *API) StartExecution(ctx context.Context, r gen.StartExecutionRequestObj
 
 // ListExecutions implements GET /v1/sessions/{session_id}/subagent-executions.
 func (a *API) ListExecutions(ctx context.Context, r gen.ListExecutionsRequestObject) (gen.ListExecutionsResponseObject, error) {
-	page, err := a.Executions.List(ctx, sessionOf(r.SessionID), pageRequest(r.Params.Limit, r.Params.Cursor))
+	page, err := a.Executions.List(ctx, idOf(r.SessionID), pageRequest(r.Params.Limit, r.Params.Cursor))
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,7 @@ func (a *API) ListExecutions(ctx context.Context, r gen.ListExecutionsRequestObj
 
 // EndExecution implements PATCH /v1/subagent-executions/{subagent_execution_id}.
 func (a *API) EndExecution(ctx context.Context, r gen.EndExecutionRequestObject) (gen.EndExecutionResponseObject, error) {
-	id, _ := pathID(r.SubagentExecutionID)
-	e, err := a.Executions.End(ctx, taskOf(ctx), id, subagent.ExecutionStatus(r.Body.Status))
+	e, err := a.Executions.End(ctx, taskOf(ctx), idOf(r.SubagentExecutionID), subagent.ExecutionStatus(r.Body.Status))
 	if err != nil {
 		return nil, err
 	}

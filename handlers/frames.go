@@ -25,7 +25,7 @@ func frameResultBody(index int, r history.FrameResult) gen.FrameResult {
 
 // AppendFrames implements POST /v1/sessions/{session_id}/frames.
 func (a *API) AppendFrames(ctx context.Context, r gen.AppendFramesRequestObject) (gen.AppendFramesResponseObject, error) {
-	results, err := a.History.AppendFrames(ctx, taskOf(ctx), sessionOf(r.SessionID), r.Body.Frames)
+	results, err := a.History.AppendFrames(ctx, taskOf(ctx), idOf(r.SessionID), r.Body.Frames)
 	if err != nil {
 		return nil, err
 	}

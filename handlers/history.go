@@ -66,7 +66,7 @@ func diffsMode(d *gen.DiffsMode) history.DiffsMode { return history.DiffsMode(or
 
 // ListMessages implements GET /v1/sessions/{session_id}/messages.
 func (a *API) ListMessages(ctx context.Context, r gen.ListMessagesRequestObject) (gen.ListMessagesResponseObject, error) {
-	page, err := a.History.Messages(ctx, sessionOf(r.SessionID), pageQuery(r.Params))
+	page, err := a.History.Messages(ctx, idOf(r.SessionID), pageQuery(r.Params))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (a *API) ListMessages(ctx context.Context, r gen.ListMessagesRequestObject)
 // ListMessagesAsAdmin implements GET /v1/admin/sessions/{session_id}/messages: the
 // same page, for every workspace (HI-26).
 func (a *API) ListMessagesAsAdmin(ctx context.Context, r gen.ListMessagesAsAdminRequestObject) (gen.ListMessagesAsAdminResponseObject, error) {
-	page, err := a.History.Messages(ctx, sessionOf(r.SessionID), pageQuery(gen.ListMessagesParams(r.Params)))
+	page, err := a.History.Messages(ctx, idOf(r.SessionID), pageQuery(gen.ListMessagesParams(r.Params)))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func pageQuery(p gen.ListMessagesParams) history.PageQuery {
 
 // ListRounds implements GET /v1/sessions/{session_id}/rounds.
 func (a *API) ListRounds(ctx context.Context, r gen.ListRoundsRequestObject) (gen.ListRoundsResponseObject, error) {
-	page, err := a.History.Rounds(ctx, sessionOf(r.SessionID), history.RoundQuery{
+	page, err := a.History.Rounds(ctx, idOf(r.SessionID), history.RoundQuery{
 		Limit: orZero(r.Params.Limit), Before: r.Params.Before, Diffs: diffsMode(r.Params.Diffs),
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *API) ListRounds(ctx context.Context, r gen.ListRoundsRequestObject) (ge
 
 // ListFileChanges implements GET /v1/sessions/{session_id}/file-changes.
 func (a *API) ListFileChanges(ctx context.Context, r gen.ListFileChangesRequestObject) (gen.ListFileChangesResponseObject, error) {
-	page, err := a.History.FileChanges(ctx, sessionOf(r.SessionID), pageRequest(r.Params.Limit, r.Params.Cursor), diffsMode(r.Params.Diffs))
+	page, err := a.History.FileChanges(ctx, idOf(r.SessionID), pageRequest(r.Params.Limit, r.Params.Cursor), diffsMode(r.Params.Diffs))
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,7 @@ func (a *API) ListFileChanges(ctx context.Context, r gen.ListFileChangesRequestO
 
 // GetFileChange implements GET /v1/file-changes/{change_id}.
 func (a *API) GetFileChange(ctx context.Context, r gen.GetFileChangeRequestObject) (gen.GetFileChangeResponseObject, error) {
-	id, _ := pathID(r.ChangeID)
-	c, err := a.History.FileChange(ctx, id)
+	c, err := a.History.FileChange(ctx, idOf(r.ChangeID))
 	if err != nil {
 		return nil, err
 	}

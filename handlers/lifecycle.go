@@ -15,7 +15,7 @@ func (a *API) UpdateSession(ctx context.Context, r gen.UpdateSessionRequestObjec
 	if patch.State != nil && !callerOf(ctx).Scope.Includes(access.ScopeRunner) {
 		return nil, access.ErrForbidden
 	}
-	s, err := a.Lifecycle.UpdateSession(ctx, taskOf(ctx), sessionOf(r.SessionID), patch)
+	s, err := a.Lifecycle.UpdateSession(ctx, taskOf(ctx), idOf(r.SessionID), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (a *API) UpdateSession(ctx context.Context, r gen.UpdateSessionRequestObjec
 
 // DeleteSession implements DELETE /v1/sessions/{session_id}.
 func (a *API) DeleteSession(ctx context.Context, r gen.DeleteSessionRequestObject) (gen.DeleteSessionResponseObject, error) {
-	if err := a.Lifecycle.DeleteSession(ctx, taskOf(ctx), sessionOf(r.SessionID)); err != nil {
+	if err := a.Lifecycle.DeleteSession(ctx, taskOf(ctx), idOf(r.SessionID)); err != nil {
 		return nil, err
 	}
 	return gen.DeleteSession204Response{}, nil
@@ -36,7 +36,7 @@ func (a *API) ResetSession(ctx context.Context, r gen.ResetSessionRequestObject)
 	if r.Body != nil {
 		expected = optionalID(r.Body.ExpectedIncarnationID)
 	}
-	s, err := a.Lifecycle.ResetSession(ctx, taskOf(ctx), sessionOf(r.SessionID), expected)
+	s, err := a.Lifecycle.ResetSession(ctx, taskOf(ctx), idOf(r.SessionID), expected)
 	if err != nil {
 		return nil, err
 	}

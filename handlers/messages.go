@@ -73,7 +73,7 @@ func appendedBody(a history.Appended) gen.AppendedMessage {
 
 // AppendMessages implements POST /v1/sessions/{session_id}/messages.
 func (a *API) AppendMessages(ctx context.Context, r gen.AppendMessagesRequestObject) (gen.AppendMessagesResponseObject, error) {
-	result, err := a.History.Append(ctx, taskOf(ctx), sessionOf(r.SessionID), each(r.Body.Messages, newMessage))
+	result, err := a.History.Append(ctx, taskOf(ctx), idOf(r.SessionID), each(r.Body.Messages, newMessage))
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,7 @@ func (a *API) AppendMessages(ctx context.Context, r gen.AppendMessagesRequestObj
 
 // UpdateMessage implements PATCH /v1/messages/{message_id}.
 func (a *API) UpdateMessage(ctx context.Context, r gen.UpdateMessageRequestObject) (gen.UpdateMessageResponseObject, error) {
-	id, _ := pathID(r.MessageID)
-	m, err := a.History.EditMessage(ctx, taskOf(ctx), id, history.Edit{
+	m, err := a.History.EditMessage(ctx, taskOf(ctx), idOf(r.MessageID), history.Edit{
 		Content:     r.Body.Content,
 		SetThinking: r.Body.Thinking.IsSpecified(),
 		Thinking:    valueOf(r.Body.Thinking),
@@ -97,7 +96,7 @@ func (a *API) UpdateMessage(ctx context.Context, r gen.UpdateMessageRequestObjec
 
 // RollbackMessages implements POST /v1/sessions/{session_id}/messages/rollback.
 func (a *API) RollbackMessages(ctx context.Context, r gen.RollbackMessagesRequestObject) (gen.RollbackMessagesResponseObject, error) {
-	result, err := a.History.Rollback(ctx, taskOf(ctx), sessionOf(r.SessionID), r.Body.FromSeq)
+	result, err := a.History.Rollback(ctx, taskOf(ctx), idOf(r.SessionID), r.Body.FromSeq)
 	if err != nil {
 		return nil, err
 	}

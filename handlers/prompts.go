@@ -64,7 +64,7 @@ func tooLargeMembers(e *prompt.TooLargeError) map[string]any {
 func (a *API) AdmitPrompt(ctx context.Context, r gen.AdmitPromptRequestObject) (gen.AdmitPromptResponseObject, error) {
 	admitted, err := a.Prompts.AdmitPrompt(ctx, prompt.Request{
 		TaskID:         taskOf(ctx),
-		SessionID:      sessionOf(r.SessionID),
+		SessionID:      idOf(r.SessionID),
 		ClientID:       r.Body.ClientMessageID,
 		Content:        orZero(r.Body.Content),
 		Refs:           each(r.Body.PlanCommentRefs, refOf),

@@ -29,7 +29,7 @@ func queueChangedMembers(e *prompt.QueueChangedError) map[string]any {
 
 // GetQueue implements GET /v1/tasks/{task_id}/sessions/{session_id}/queue.
 func (a *API) GetQueue(ctx context.Context, r gen.GetQueueRequestObject) (gen.GetQueueResponseObject, error) {
-	q, err := a.Prompts.Queue(ctx, taskOf(ctx), sessionOf(r.SessionID))
+	q, err := a.Prompts.Queue(ctx, taskOf(ctx), idOf(r.SessionID))
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (a *API) GetQueue(ctx context.Context, r gen.GetQueueRequestObject) (gen.Ge
 func (a *API) AdmitQueued(ctx context.Context, r gen.AdmitQueuedRequestObject) (gen.AdmitQueuedResponseObject, error) {
 	admitted, err := a.Prompts.AdmitQueued(ctx, prompt.Request{
 		TaskID:         taskOf(ctx),
-		SessionID:      sessionOf(r.SessionID),
+		SessionID:      idOf(r.SessionID),
 		ClientID:       r.Body.ClientQueueID,
 		Content:        orZero(r.Body.Content),
 		Refs:           each(r.Body.PlanCommentRefs, refOf),
@@ -69,19 +69,12 @@ func (a *API) AdmitQueued(ctx context.Context, r gen.AdmitQueuedRequestObject) (
 	}, nil
 }
 
-// entryOf is the id of the queue entry in a path, in stored form. What is no id is
-// that of nothing.
-func entryOf(escaped string) string {
-	id, _ := pathID(escaped)
-	return id
-}
-
 // EditQueueEntry implements PATCH /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id}.
 func (a *API) EditQueueEntry(ctx context.Context, r gen.EditQueueEntryRequestObject) (gen.EditQueueEntryResponseObject, error) {
 	after, err := a.Prompts.EditEntry(ctx, prompt.EntryEdit{
 		TaskID:          taskOf(ctx),
-		SessionID:       sessionOf(r.SessionID),
-		EntryID:         entryOf(r.EntryID),
+		SessionID:       idOf(r.SessionID),
+		EntryID:         idOf(r.EntryID),
 		Content:         r.Body.Content,
 		ExpectedVersion: r.Body.ExpectedVersion,
 	})
@@ -95,7 +88,7 @@ func (a *API) EditQueueEntry(ctx context.Context, r gen.EditQueueEntryRequestObj
 
 // RemoveQueueEntry implements DELETE /v1/tasks/{task_id}/sessions/{session_id}/queue/{entry_id}.
 func (a *API) RemoveQueueEntry(ctx context.Context, r gen.RemoveQueueEntryRequestObject) (gen.RemoveQueueEntryResponseObject, error) {
-	after, err := a.Prompts.RemoveEntry(ctx, taskOf(ctx), sessionOf(r.SessionID), entryOf(r.EntryID))
+	after, err := a.Prompts.RemoveEntry(ctx, taskOf(ctx), idOf(r.SessionID), idOf(r.EntryID))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +99,7 @@ func (a *API) RemoveQueueEntry(ctx context.Context, r gen.RemoveQueueEntryReques
 
 // ReorderQueue implements PUT /v1/tasks/{task_id}/sessions/{session_id}/queue/order.
 func (a *API) ReorderQueue(ctx context.Context, r gen.ReorderQueueRequestObject) (gen.ReorderQueueResponseObject, error) {
-	after, err := a.Prompts.Reorder(ctx, taskOf(ctx), sessionOf(r.SessionID), each(r.Body.EntryIds, bodyID))
+	after, err := a.Prompts.Reorder(ctx, taskOf(ctx), idOf(r.SessionID), each(r.Body.EntryIds, bodyID))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +112,7 @@ func (a *API) ReorderQueue(ctx context.Context, r gen.ReorderQueueRequestObject)
 func (a *API) AppendToQueue(ctx context.Context, r gen.AppendToQueueRequestObject) (gen.AppendToQueueResponseObject, error) {
 	after, replayed, err := a.Prompts.Append(ctx, prompt.Addition{
 		TaskID:    taskOf(ctx),
-		SessionID: sessionOf(r.SessionID),
+		SessionID: idOf(r.SessionID),
 		ClientID:  r.Body.ClientQueueID,
 		Content:   r.Body.Content,
 		PlanMode:  orZero(r.Body.PlanMode),

@@ -9,10 +9,9 @@ import (
 
 // RunPlanComment implements POST /v1/tasks/{task_id}/plan/comments/{comment_id}/run.
 func (a *API) RunPlanComment(ctx context.Context, r gen.RunPlanCommentRequestObject) (gen.RunPlanCommentResponseObject, error) {
-	id, _ := pathID(r.CommentID)
 	admitted, err := a.Prompts.Run(ctx, prompt.RunRequest{
 		TaskID:    taskOf(ctx),
-		CommentID: id,
+		CommentID: idOf(r.CommentID),
 		Version:   r.Body.Version,
 		ClientID:  r.Body.ClientAdmissionID,
 		Content:   orZero(r.Body.Content),

@@ -13,7 +13,7 @@ import (
 func (a *API) SendNow(ctx context.Context, r gen.SendNowRequestObject) (gen.SendNowResponseObject, error) {
 	d, token, err := a.Prompts.SendNow(ctx, prompt.SendNow{
 		TaskID:           taskOf(ctx),
-		SessionID:        sessionOf(r.SessionID),
+		SessionID:        idOf(r.SessionID),
 		EntryIDs:         r.Body.EntryIds,
 		ExpectedRevision: r.Body.ExpectedQueueRevision,
 		Interrupt:        orZero(r.Body.Interrupt),

@@ -21,12 +21,6 @@ func unavailableMembers(e *session.UnavailableError) map[string]any {
 	return map[string]any{"session_id": e.SessionID, "session_state": e.State, "reason": e.Reason}
 }
 
-// sessionOf is the id of the session that the path leads with, in stored form.
-func sessionOf(escaped string) string {
-	id, _ := pathID(escaped)
-	return id
-}
-
 // CreateSession implements POST /v1/tasks/{task_id}/sessions.
 func (a *API) CreateSession(ctx context.Context, r gen.CreateSessionRequestObject) (gen.CreateSessionResponseObject, error) {
 	s, created, err := a.Sessions.Create(ctx, session.New{
@@ -61,7 +55,7 @@ func (a *API) ListSessions(ctx context.Context, r gen.ListSessionsRequestObject)
 
 // GetSession implements GET /v1/sessions/{session_id}.
 func (a *API) GetSession(ctx context.Context, r gen.GetSessionRequestObject) (gen.GetSessionResponseObject, error) {
-	s, err := a.Sessions.Get(ctx, sessionOf(r.SessionID))
+	s, err := a.Sessions.Get(ctx, idOf(r.SessionID))
 	if err != nil {
 		return nil, err
 	}

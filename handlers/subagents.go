@@ -51,7 +51,7 @@ func contextHealthBody(h subagent.Health) gen.SubagentContextHealth {
 }
 
 func contextFilter(sessionID string, turnID *string) subagent.ContextFilter {
-	return subagent.ContextFilter{SessionID: sessionOf(sessionID), TurnID: optionalID(turnID)}
+	return subagent.ContextFilter{SessionID: idOf(sessionID), TurnID: optionalID(turnID)}
 }
 
 // ListSubagentContexts implements GET /v1/sessions/{session_id}/subagents.

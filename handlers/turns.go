@@ -14,19 +14,13 @@ func turnBody(t session.Turn) gen.Turn {
 	}
 }
 
-// turnOf is the id of the turn that the path leads with, in stored form.
-func turnOf(escaped string) string {
-	id, _ := pathID(escaped)
-	return id
-}
-
 // StartTurn implements POST /v1/sessions/{session_id}/turns.
 func (a *API) StartTurn(ctx context.Context, r gen.StartTurnRequestObject) (gen.StartTurnResponseObject, error) {
 	var id *string
 	if r.Body != nil {
 		id = r.Body.ID
 	}
-	t, created, err := a.Sessions.StartTurn(ctx, taskOf(ctx), sessionOf(r.SessionID), orZero(optionalID(id)))
+	t, created, err := a.Sessions.StartTurn(ctx, taskOf(ctx), idOf(r.SessionID), orZero(optionalID(id)))
 	switch {
 	case err != nil:
 		return nil, err
@@ -41,7 +35,7 @@ func (a *API) StartTurn(ctx context.Context, r gen.StartTurnRequestObject) (gen.
 
 // ListTurns implements GET /v1/sessions/{session_id}/turns.
 func (a *API) ListTurns(ctx context.Context, r gen.ListTurnsRequestObject) (gen.ListTurnsResponseObject, error) {
-	page, err := a.Sessions.Turns(ctx, sessionOf(r.SessionID), pageRequest(r.Params.Limit, r.Params.Cursor))
+	page, err := a.Sessions.Turns(ctx, idOf(r.SessionID), pageRequest(r.Params.Limit, r.Params.Cursor))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +44,7 @@ func (a *API) ListTurns(ctx context.Context, r gen.ListTurnsRequestObject) (gen.
 
 // EndTurn implements PATCH /v1/turns/{turn_id}.
 func (a *API) EndTurn(ctx context.Context, r gen.EndTurnRequestObject) (gen.EndTurnResponseObject, error) {
-	t, err := a.Sessions.EndTurn(ctx, taskOf(ctx), turnOf(r.TurnID), session.TurnState(r.Body.State))
+	t, err := a.Sessions.EndTurn(ctx, taskOf(ctx), idOf(r.TurnID), session.TurnState(r.Body.State))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +53,7 @@ func (a *API) EndTurn(ctx context.Context, r gen.EndTurnRequestObject) (gen.EndT
 
 // DeleteTurn implements DELETE /v1/turns/{turn_id}.
 func (a *API) DeleteTurn(ctx context.Context, r gen.DeleteTurnRequestObject) (gen.DeleteTurnResponseObject, error) {
-	if err := a.Sessions.DeleteTurn(ctx, taskOf(ctx), turnOf(r.TurnID)); err != nil {
+	if err := a.Sessions.DeleteTurn(ctx, taskOf(ctx), idOf(r.TurnID)); err != nil {
 		return nil, err
 	}
 	return gen.DeleteTurn204Response{}, nil
