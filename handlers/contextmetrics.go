@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/subagent"
@@ -33,15 +31,10 @@ func NewContextMetrics(reg prometheus.Registerer) (*ContextMetrics, error) {
 			Help: "Invocations of subagents that a context tells of and no message, when somebody last asked.",
 		}, nil),
 	}
-	for _, c := range []prometheus.Collector{m.frames, m.shortfall, m.excess} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("register metrics of subagent contexts: %w", err)
-		}
-	}
 	for _, outcome := range subagent.FrameOutcomes {
 		m.frames.WithLabelValues(string(outcome))
 	}
-	return m, nil
+	return m, register(reg, "subagent contexts", m.frames, m.shortfall, m.excess)
 }
 
 // Observed implements subagent.FrameObserver.

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,10 +21,7 @@ func MeasureHook(hook prompt.Hook, reg prometheus.Registerer) (prompt.Hook, erro
 		Name: "gatehouse_turn_hook_duration_seconds",
 		Help: "Time that turn-start hooks took, by outcome: accepted, replaced, or refused, which includes no answer.",
 	}, []string{"outcome"})}
-	if err := reg.Register(m.duration); err != nil {
-		return nil, fmt.Errorf("register metrics of hooks: %w", err)
-	}
-	return m, nil
+	return m, register(reg, "hooks", m.duration)
 }
 
 // BeforeTurn implements prompt.Hook.

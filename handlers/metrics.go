@@ -29,12 +29,17 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route", "method"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds} {
-		if err := registry.Register(c); err != nil {
-			return nil, fmt.Errorf("register metrics of the edge: %w", err)
+	return m, register(registry, "the edge", m.requests, m.seconds)
+}
+
+// register registers the metrics of something.
+func register(reg prometheus.Registerer, of string, metrics ...prometheus.Collector) error {
+	for _, m := range metrics {
+		if err := reg.Register(m); err != nil {
+			return fmt.Errorf("register metrics of %s: %w", of, err)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 func (m *metrics) observe(c echo.Context, took time.Duration) {

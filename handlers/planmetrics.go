@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/plan"
@@ -18,10 +16,7 @@ func NewPlanMetrics(reg prometheus.Registerer) (*PlanMetrics, error) {
 		Name: "gatehouse_plan_comment_mutations_total",
 		Help: "Mutations of pending plan comments that were tried, by what they do and outcome: ok, replayed, or why not.",
 	}, []string{"op", "outcome"})}
-	if err := reg.Register(m.mutations); err != nil {
-		return nil, fmt.Errorf("register metrics of plans: %w", err)
-	}
-	return m, nil
+	return m, register(reg, "plans", m.mutations)
 }
 
 // Mutated implements plan.Observer.

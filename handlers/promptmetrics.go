@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/prompt"
@@ -30,15 +28,10 @@ func NewPromptMetrics(reg prometheus.Registerer) (*PromptMetrics, error) {
 		}, []string{"outcome"}),
 		owedMetrics: newOwedMetrics(),
 	}
-	for _, c := range append(m.all(), m.admissions, m.deliveries) {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("register metrics of prompts: %w", err)
-		}
-	}
 	for _, outcome := range prompt.Outcomes {
 		m.deliveries.WithLabelValues(string(outcome))
 	}
-	return m, nil
+	return m, register(reg, "prompts", append(m.all(), m.admissions, m.deliveries)...)
 }
 
 // Admitted implements prompt.Observer.
