@@ -72,13 +72,12 @@ func (s *Service) tryAdmit(ctx context.Context, r Request) (a Admitted, n event.
 // transact is step 4 of an admission, its one transaction, for the session that is
 // to get the prompt.
 func (s *Service) transact(ctx context.Context, r Request, sessionID string) (a Admitted, n event.Notice, err error) {
-	err = s.store.Admit(ctx, r.query(sessionID), func(sc Scene) (*Acceptance, error) {
+	err = s.store.Admit(ctx, r.query(sessionID), func(sc Scene) (_ *Acceptance, err error) {
 		if sc.Prior != nil {
-			a, n = replay(sc)
-			return nil, sc.Prior.checkReplay(r.fingerprint())
+			a, n, err = replay(r, sc)
+			return nil, err
 		}
-		sc.Capacity = s.capacity
-		accepted, err := decide(r, sc, s.now())
+		accepted, err := s.decideNow(r, sc)
 		if err != nil {
 			return nil, err
 		}
@@ -86,6 +85,13 @@ func (s *Service) transact(ctx context.Context, r Request, sessionID string) (a 
 		return &accepted, nil
 	})
 	return a, n, err
+}
+
+// decideNow is decide with what the service knows: the time, and how much a session may
+// be owed.
+func (s *Service) decideNow(r Request, sc Scene) (Acceptance, error) {
+	sc.Capacity = s.capacity
+	return decide(r, sc, s.now())
 }
 
 // query says what the admission of r to a session has to look at.
@@ -114,9 +120,13 @@ func admitted(accepted Acceptance, sc Scene) Admitted {
 	return a
 }
 
-// replay is the answer to a later use. It tells again what the first one told: that
-// news may have been lost with the process, and runners may have to be woken.
-func replay(sc Scene) (Admitted, event.Notice) {
+// replay is the answer to a later use, a [ConflictError] unless r is what was admitted
+// (AD-7). It tells again what the first one told: that news may have been lost with the
+// process, and runners may have to be woken.
+func replay(r Request, sc Scene) (Admitted, event.Notice, error) {
+	if fields := r.fingerprint().Differing(sc.Prior.Admission.Fingerprint); len(fields) > 0 {
+		return Admitted{}, event.Notice{}, &ConflictError{fields}
+	}
 	d := sc.Prior.Delivery
 	a := Admitted{
 		Delivery:           d,
@@ -125,5 +135,5 @@ func replay(sc Scene) (Admitted, event.Notice) {
 		Replayed:           true,
 		RequestedSessionID: sc.Prior.Admission.RequestedSessionID,
 	}
-	return a, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: *queueChange(d.SessionID)}
+	return a, event.Notice{TaskID: d.TaskID, Seq: sc.Task.ChangeSeq, Change: *queueChange(d.SessionID)}, nil
 }

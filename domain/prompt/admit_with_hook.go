@@ -20,8 +20,7 @@ func (s *Service) admitWithHook(ctx context.Context, r Request) (a Admitted, n e
 		return Admitted{}, event.Notice{}, err
 	}
 	if sc.Prior != nil { // a retry waits for nobody's hook
-		a, n = replay(sc)
-		return a, n, sc.Prior.checkReplay(r.fingerprint())
+		return replay(r, sc)
 	}
 	err = s.lease.WithLease(ctx, r.TaskID, func(ctx context.Context) error {
 		sc, err := s.store.Scene(ctx, r.query(r.SessionID))
@@ -29,11 +28,10 @@ func (s *Service) admitWithHook(ctx context.Context, r Request) (a Admitted, n e
 			return err
 		}
 		if sc.Prior != nil {
-			a, n = replay(sc)
-			return sc.Prior.checkReplay(r.fingerprint())
+			a, n, err = replay(r, sc)
+			return err
 		}
-		sc.Capacity = s.capacity
-		would, err := decide(r, sc, s.now())
+		would, err := s.decideNow(r, sc)
 		if err != nil {
 			return err
 		}

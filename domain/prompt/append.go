@@ -115,8 +115,6 @@ func (d Delivery) takes(a Addition) bool {
 		len(d.Content)+len(foldSeparator)+len(a.Content) <= domain.MaxPromptContent
 }
 
-func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
-
 // delivery is a as an entry of its own, at the last position of s.
 func (a Addition) delivery(s session.Session, now time.Time) Delivery {
 	d := newDelivery(s, KindQueued, s.LastPosition, now)

@@ -33,14 +33,6 @@ type Prior struct {
 	Message *session.Message // nil before the boundary of a queued one, or when it was removed
 }
 
-// checkReplay is a [ConflictError] unless request is the one that was admitted.
-func (p Prior) checkReplay(request Fingerprint) error {
-	if fields := request.Differing(p.Admission.Fingerprint); len(fields) > 0 {
-		return &ConflictError{fields}
-	}
-	return nil
-}
-
 // Acceptance is what an accepted prompt writes, all of it or nothing (AD-3).
 type Acceptance struct {
 	Admission Admission

@@ -159,3 +159,6 @@ func (d *Delivery) become(next State, now time.Time) {
 		d.LeaseExpiresAt = nil
 	}
 }
+
+// sameText reports whether two texts that may be missing are equal.
+func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -22,7 +22,7 @@ type Overdue struct {
 // stillIs reports whether d, under the lock of its task, is what was found without
 // it: in the same state, by the same reservation, and overdue at before.
 func (o Overdue) stillIs(d Delivery, before time.Time) bool {
-	if d.State != o.State || (d.TokenHash == nil) != (o.TokenHash == nil) || d.TokenHash != nil && *d.TokenHash != *o.TokenHash {
+	if d.State != o.State || !sameText(d.TokenHash, o.TokenHash) {
 		return false
 	}
 	at := d.LeaseExpiresAt
