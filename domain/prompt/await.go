@@ -38,14 +38,10 @@ type Wait struct {
 }
 
 func (w Wait) patience() (time.Duration, error) {
-	switch {
-	case w.Seconds == nil:
+	if w.Seconds == nil {
 		return 0, nil
-	case *w.Seconds < 0 || *w.Seconds > domain.MaxWaitSeconds:
-		return 0, domain.Invalid("/body/wait_seconds", domain.ProblemRange, "must be between 0 and %d", domain.MaxWaitSeconds)
-	default:
-		return time.Duration(*w.Seconds) * time.Second, nil
 	}
+	return secondsBetween("/body/wait_seconds", *w.Seconds, 0, domain.MaxWaitSeconds)
 }
 
 // Await is [Service.Reserve] that waits for something to hand out. Whatever may bring

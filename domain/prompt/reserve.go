@@ -69,14 +69,17 @@ func (s *Service) Reserve(ctx context.Context, taskID, sessionID string, leaseSe
 }
 
 func leaseOf(seconds *int) (time.Duration, error) {
-	switch {
-	case seconds == nil:
+	if seconds == nil {
 		return domain.DefaultLease * time.Second, nil
-	case *seconds < 1 || *seconds > domain.MaxLeaseSeconds:
-		return 0, domain.Invalid("/body/lease_seconds", domain.ProblemRange, "must be between 1 and %d", domain.MaxLeaseSeconds)
-	default:
-		return time.Duration(*seconds) * time.Second, nil
 	}
+	return secondsBetween("/body/lease_seconds", *seconds, 1, domain.MaxLeaseSeconds)
+}
+
+func secondsBetween(field string, n, least, most int) (time.Duration, error) {
+	if n < least || n > most {
+		return 0, domain.Invalid(field, domain.ProblemRange, "must be between %d and %d", least, most)
+	}
+	return time.Duration(n) * time.Second, nil
 }
 
 // head returns the pending delivery to hand out, nil when there is none or a lease
