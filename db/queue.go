@@ -18,13 +18,7 @@ func (s promptStore) Queue(ctx context.Context, taskID, sessionID string) (q pro
 			return err
 		}
 		entries, err := unfinished(ctx, t.querier, sessionID)
-		q = prompt.Queue{
-			SessionID: ses.ID,
-			Revision:  ses.QueueRevision,
-			Seq:       ses.QueueSeq,
-			AutoRun:   ses.AutoRun,
-			Entries:   entries,
-		}
+		q = prompt.QueueOf(ses.Session, entries)
 		return err
 	})
 	return q, err

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"gatehouse/domain"
-	"gatehouse/domain/event"
 	"gatehouse/domain/session"
-	"gatehouse/domain/task"
 )
 
 // Addition asks for a text at the end of a queue.
@@ -46,19 +44,11 @@ func (s *Service) Append(ctx context.Context, a Addition) (after Queue, replayed
 	if err := a.validate(); err != nil {
 		return Queue{}, false, err
 	}
-	err = s.mutate(ctx, a.TaskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
-		ses, q, err := s.lockQueue(ctx, tx, t, a.SessionID)
-		if err != nil {
-			return nil, err
-		}
+	after, err = s.changeQueue(ctx, a.TaskID, a.SessionID, func(ctx context.Context, tx Tx, ses *session.Session, q *Queue) (bool, error) {
 		if err := ses.RequireActive(); err != nil {
-			return nil, err
+			return false, err
 		}
-		if err := s.fold(ctx, tx, a, &ses, &q); err != nil {
-			return nil, err
-		}
-		after = q
-		return s.saveQueue(ctx, tx, t, ses, &after)
+		return true, s.fold(ctx, tx, a, ses, q)
 	})
 	if err != nil {
 		return Queue{}, false, fmt.Errorf("append to queue of session %s: %w", a.SessionID, err)

@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	"gatehouse/domain"
-	"gatehouse/domain/event"
-	"gatehouse/domain/task"
+	"gatehouse/domain/session"
 )
 
 // EntryEdit asks for another text of an entry.
@@ -35,33 +34,25 @@ func (e EntryEdit) validate() error {
 // Errors: [domain.ValidationError], [TooLargeError], [task.ErrNotFound],
 // [task.ErrArchived], [session.ErrNotFound], [ErrEntryNotFound], [ErrEntryReserved],
 // [ErrEntryNotEditable], [QueueChangedError] for another version.
-func (s *Service) EditEntry(ctx context.Context, e EntryEdit) (after Queue, err error) {
+func (s *Service) EditEntry(ctx context.Context, e EntryEdit) (Queue, error) {
 	if err := e.validate(); err != nil {
 		return Queue{}, err
 	}
-	err = s.mutate(ctx, e.TaskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
-		ses, q, err := s.lockQueue(ctx, tx, t, e.SessionID)
+	after, err := s.changeQueue(ctx, e.TaskID, e.SessionID, func(ctx context.Context, tx Tx, _ *session.Session, q *Queue) (bool, error) {
+		entry, err := q.entry(ctx, tx, e.TaskID, e.EntryID)
 		if err != nil {
-			return nil, err
-		}
-		entry, err := q.entry(ctx, tx, t.ID, e.EntryID)
-		if err != nil {
-			return nil, err
+			return false, err
 		}
 		if entry.Version != e.ExpectedVersion {
-			return nil, &QueueChangedError{q}
+			return false, &QueueChangedError{*q}
 		}
 		var p domain.Problems
 		checkContent(&p, e.Content, len(entry.Attachments) == 0)
 		if err := p.Err(); err != nil {
-			return nil, err
+			return false, err
 		}
 		entry.rewrite(e.Content, s.now())
-		if err := tx.RewriteEntry(ctx, *entry); err != nil {
-			return nil, err
-		}
-		after = q
-		return s.saveQueue(ctx, tx, t, ses, &after)
+		return true, tx.RewriteEntry(ctx, *entry)
 	})
 	if err != nil {
 		return Queue{}, fmt.Errorf("edit queue entry %s: %w", e.EntryID, err)

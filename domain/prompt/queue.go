@@ -21,6 +21,17 @@ type Queue struct {
 	Entries   []Delivery
 }
 
+// QueueOf is the queue of s, which is owed entries in that order, without its capacity.
+func QueueOf(s session.Session, entries []Delivery) Queue {
+	return Queue{
+		SessionID: s.ID,
+		Revision:  s.QueueRevision,
+		Seq:       s.QueueSeq,
+		AutoRun:   s.AutoRun,
+		Entries:   entries,
+	}
+}
+
 // Tag stands for the queue as it is: every change of what it shows makes another
 // one (API-6).
 func (q Queue) Tag() string {
@@ -47,22 +58,37 @@ func (s *Service) lockQueue(ctx context.Context, tx Tx, t task.Task, sessionID s
 		return session.Session{}, Queue{}, err
 	}
 	entries, err := tx.Unfinished(ctx, sessionID)
-	return ses, Queue{
-		SessionID: ses.ID,
-		Revision:  ses.QueueRevision,
-		Seq:       ses.QueueSeq,
-		Capacity:  s.capacity,
-		AutoRun:   ses.AutoRun,
-		Entries:   entries,
-	}, err
+	q := QueueOf(ses, entries)
+	q.Capacity = s.capacity
+	return ses, q, err
 }
 
-// saveQueue counts the change that made q out of the queue of ses, which is what the
-// caller is answered, and says what to tell.
-func (s *Service) saveQueue(ctx context.Context, tx Tx, t task.Task, ses session.Session, q *Queue) (*event.Change, error) {
-	q.Revision = ses.QueueRevision + 1
-	q.Seq = t.ChangeSeq + 1
-	return s.queueChanged(ctx, tx, ses)
+// changeQueue answers what change makes of the queue of a session, under the locks of
+// the task, which is active, and the session. change writes what it changes in q, and
+// reports whether that is anything: it is counted then (DL-11), stamped and told.
+func (s *Service) changeQueue(
+	ctx context.Context, taskID, sessionID string,
+	change func(ctx context.Context, tx Tx, ses *session.Session, q *Queue) (changed bool, err error),
+) (after Queue, err error) {
+	err = s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
+		ses, q, err := s.lockQueue(ctx, tx, t, sessionID)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := change(ctx, tx, &ses, &q)
+		if err != nil {
+			return nil, err
+		}
+		if after = q; !changed {
+			return nil, nil //nolint:nilnil // no change is nothing to tell
+		}
+		after.Revision, after.Seq = ses.QueueRevision+1, t.ChangeSeq+1
+		return s.queueChanged(ctx, tx, ses)
+	})
+	if err != nil {
+		return Queue{}, err
+	}
+	return after, nil
 }
 
 // queueChanged counts a change of the queue of ses and says what to tell (DL-11).

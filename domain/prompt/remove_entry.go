@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gatehouse/domain/event"
-	"gatehouse/domain/task"
+	"gatehouse/domain/session"
 )
 
 // RemoveEntry cancels a pending queued entry and answers the queue as it is then
@@ -15,23 +14,18 @@ import (
 //
 // Errors: [task.ErrNotFound], [task.ErrArchived], [session.ErrNotFound],
 // [ErrEntryNotFound], [ErrEntryReserved], [ErrEntryNotEditable].
-func (s *Service) RemoveEntry(ctx context.Context, taskID, sessionID, entryID string) (after Queue, err error) {
-	err = s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
-		ses, q, err := s.lockQueue(ctx, tx, t, sessionID)
+func (s *Service) RemoveEntry(ctx context.Context, taskID, sessionID, entryID string) (Queue, error) {
+	after, err := s.changeQueue(ctx, taskID, sessionID, func(ctx context.Context, tx Tx, _ *session.Session, q *Queue) (bool, error) {
+		entry, err := q.entry(ctx, tx, taskID, entryID)
 		if err != nil {
-			return nil, err
-		}
-		entry, err := q.entry(ctx, tx, t.ID, entryID)
-		if err != nil {
-			return nil, err
+			return false, err
 		}
 		entry.become(StateCancelled, s.now())
 		if err := tx.UpdateDelivery(ctx, *entry, StatePending); err != nil {
-			return nil, err
+			return false, err
 		}
 		q.Entries = slices.DeleteFunc(q.Entries, func(d Delivery) bool { return d.State == StateCancelled })
-		after = q
-		return s.saveQueue(ctx, tx, t, ses, &after)
+		return true, nil
 	})
 	if err != nil {
 		return Queue{}, fmt.Errorf("remove queue entry %s: %w", entryID, err)

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"gatehouse/domain/event"
-	"gatehouse/domain/task"
+	"gatehouse/domain/session"
 )
 
 // Reorder puts the pending queued entries in the order of ids and answers the queue
@@ -17,24 +16,17 @@ import (
 //
 // Errors: [task.ErrNotFound], [task.ErrArchived], [session.ErrNotFound],
 // [QueueChangedError] unless ids names every one of them exactly once.
-func (s *Service) Reorder(ctx context.Context, taskID, sessionID string, ids []string) (after Queue, err error) {
-	err = s.mutate(ctx, taskID, func(ctx context.Context, tx Tx, t task.Task) (*event.Change, error) {
-		ses, q, err := s.lockQueue(ctx, tx, t, sessionID)
-		if err != nil {
-			return nil, err
-		}
+func (s *Service) Reorder(ctx context.Context, taskID, sessionID string, ids []string) (Queue, error) {
+	after, err := s.changeQueue(ctx, taskID, sessionID, func(ctx context.Context, tx Tx, _ *session.Session, q *Queue) (bool, error) {
 		reordered, moved, ok := q.reorder(ids, s.now())
 		if !ok {
-			return nil, &QueueChangedError{q}
+			return false, &QueueChangedError{*q}
 		}
-		after = reordered
 		if len(moved) == 0 {
-			return nil, nil //nolint:nilnil // no change is nothing to tell
+			return false, nil
 		}
-		if err := tx.PlaceEntries(ctx, moved); err != nil {
-			return nil, err
-		}
-		return s.saveQueue(ctx, tx, t, ses, &after)
+		*q = reordered
+		return true, tx.PlaceEntries(ctx, moved)
 	})
 	if err != nil {
 		return Queue{}, fmt.Errorf("reorder queue of session %s: %w", sessionID, err)
