@@ -111,13 +111,12 @@ func (t promptTx) DeleteAttachment(ctx context.Context, id string) error {
 
 // DeleteExpired implements prompt.Staging.
 func (t promptTx) DeleteExpired(ctx context.Context, taskID string, now time.Time, limit int) (int, error) {
-	res, err := t.NewRaw(`DELETE FROM attachments WHERE id IN (
-		SELECT id FROM attachments WHERE task_id = ? AND expires_at <= ? ORDER BY created_at, id LIMIT ?)`, taskID, now, limit).Exec(ctx)
+	n, err := affected(t.NewRaw(`DELETE FROM attachments WHERE id IN (
+		SELECT id FROM attachments WHERE task_id = ? AND expires_at <= ? ORDER BY created_at, id LIMIT ?)`, taskID, now, limit).Exec(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("delete expired attachments: %w", err)
 	}
-	n, err := res.RowsAffected()
-	return int(n), err
+	return n, nil
 }
 
 // claim gives a delivery the attachments that it carries, at least one. All of them

@@ -94,16 +94,16 @@ func (t promptTx) first(ctx context.Context, where string, args ...any) (*prompt
 
 // UpdateDelivery implements prompt.Tx.
 func (t promptTx) UpdateDelivery(ctx context.Context, d prompt.Delivery, from prompt.State) error {
-	res, err := t.NewUpdate().Model(&deliveryRow{Delivery: d}).
+	n, err := affected(t.NewUpdate().Model(&deliveryRow{Delivery: d}).
 		Column("state", "message_id", "turn_id", "combined_into", "requeued_as", "token_hash", "lease_expires_at", "outcome",
 			"detail", "pending_at", "reserved_at", "attempted_at", "acknowledged_at", "outcome_unknown_at", "combined_at",
 			"requeued_at", "cancelled_at", "discarded_at", "updated_at").
-		WherePK().Where("state = ?", from).Exec(ctx)
+		WherePK().Where("state = ?", from).Exec(ctx))
+	if err == nil && n != 1 {
+		err = errAffected
+	}
 	if err != nil {
 		return fmt.Errorf("update delivery: %w", err)
-	}
-	if n, err := res.RowsAffected(); err != nil || n != 1 {
-		return fmt.Errorf("update delivery: %w", errors.Join(err, errAffected))
 	}
 	return nil
 }
@@ -130,12 +130,8 @@ func (t promptTx) Transcribed(ctx context.Context, messageID string) (bool, erro
 
 // EndTurn implements prompt.Tx.
 func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnState, at time.Time) (bool, error) {
-	res, err := t.NewUpdate().Table("task_session_turns").Set("state = ?", state).Set("ended_at = ?", at).
-		Where("id = ?", id).Where("state = ?", session.TurnRunning).Exec(ctx)
-	if err != nil {
-		return false, fmt.Errorf("end turn: %w", err)
-	}
-	n, err := res.RowsAffected()
+	n, err := affected(t.NewUpdate().Table("task_session_turns").Set("state = ?", state).Set("ended_at = ?", at).
+		Where("id = ?", id).Where("state = ?", session.TurnRunning).Exec(ctx))
 	if err != nil {
 		return false, fmt.Errorf("end turn: %w", err)
 	}
@@ -144,13 +140,9 @@ func (t promptTx) EndTurn(ctx context.Context, id string, state session.TurnStat
 
 // RequestInterrupt implements prompt.Turns.
 func (t promptTx) RequestInterrupt(ctx context.Context, sessionID string) (bool, error) {
-	res, err := t.NewUpdate().Table("task_session_turns").Set("interrupt_requested = ?", true).
+	n, err := affected(t.NewUpdate().Table("task_session_turns").Set("interrupt_requested = ?", true).
 		Where("session_id = ?", sessionID).Where("state = ?", session.TurnRunning).
-		Where("interrupt_requested = ?", false).Exec(ctx)
-	if err != nil {
-		return false, fmt.Errorf("request interrupt: %w", err)
-	}
-	n, err := res.RowsAffected()
+		Where("interrupt_requested = ?", false).Exec(ctx))
 	if err != nil {
 		return false, fmt.Errorf("request interrupt: %w", err)
 	}

@@ -119,15 +119,11 @@ func (t *tx) UpdateMessages(ctx context.Context, messages []session.Message) err
 
 // DeleteMessages implements history.WriteTx.
 func (t *tx) DeleteMessages(ctx context.Context, sessionID string, fromSeq int64, at time.Time) (int, error) {
-	res, err := t.NewUpdate().Table("task_session_messages").
+	n, err := affected(t.NewUpdate().Table("task_session_messages").
 		Set("deleted_at = ?", at).Set("updated_at = ?", at).
-		Where("session_id = ?", sessionID).Where("seq >= ?", fromSeq).Where("deleted_at IS NULL").Exec(ctx)
+		Where("session_id = ?", sessionID).Where("seq >= ?", fromSeq).Where("deleted_at IS NULL").Exec(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("delete messages: %w", err)
 	}
-	n, err := res.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("delete messages: %w", err)
-	}
-	return int(n), nil
+	return n, nil
 }

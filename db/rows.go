@@ -27,15 +27,20 @@ func one[M any](ctx context.Context, q querier, missing error, where string, arg
 
 // insert adds a row and reports whether its keys were free.
 func insert(ctx context.Context, q querier, row any) (inserted bool, err error) {
-	res, err := q.NewInsert().Model(row).On("CONFLICT DO NOTHING").Exec(ctx)
-	if err != nil {
-		return false, fmt.Errorf("insert %T: %w", row, err)
-	}
-	n, err := res.RowsAffected()
+	n, err := affected(q.NewInsert().Model(row).On("CONFLICT DO NOTHING").Exec(ctx))
 	if err != nil {
 		return false, fmt.Errorf("insert %T: %w", row, err)
 	}
 	return n == 1, nil
+}
+
+// affected is how many rows a statement has changed.
+func affected(res sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
 }
 
 // update writes the named columns of row, which its primary key finds.

@@ -74,13 +74,9 @@ func (t *tx) PriorTurns(ctx context.Context, ids []string) ([]session.Turn, erro
 // InsertTurns implements session.WriteTx.
 func (t *tx) InsertTurns(ctx context.Context, turns []session.Turn) (int, error) {
 	rows := each(turns, func(turn session.Turn) turnRow { return turnRow{Turn: turn} })
-	res, err := t.NewInsert().Model(&rows).On("CONFLICT DO NOTHING").Exec(ctx)
+	n, err := affected(t.NewInsert().Model(&rows).On("CONFLICT DO NOTHING").Exec(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("insert turns: %w", err)
 	}
-	n, err := res.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("insert turns: %w", err)
-	}
-	return int(n), nil
+	return n, nil
 }
