@@ -60,22 +60,11 @@ func (w *readsWorld) record(frames ...subagent.Frame) {
 }
 
 // list reads all pages of a filter.
-func (w *readsWorld) list(t *testing.T, f subagent.ContextFilter, limit int) (found []subagent.Context) {
+func (w *readsWorld) list(t *testing.T, f subagent.ContextFilter, limit int) []subagent.Context {
 	t.Helper()
-	for cursor := ""; ; {
-		page, err := w.contexts.List(t.Context(), f, domain.PageRequest{Limit: limit, Cursor: cursor})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if page.Items == nil || len(page.Items) > limit {
-			t.Fatalf("a page holds %d", len(page.Items))
-		}
-		found = append(found, page.Items...)
-		if page.NextCursor == nil {
-			return found
-		}
-		cursor = *page.NextCursor
-	}
+	return listed(t, limit, func(r domain.PageRequest) (domain.Page[subagent.Context], error) {
+		return w.contexts.List(t.Context(), f, r)
+	}, func(c subagent.Context) subagent.Context { return c })
 }
 
 func (w *readsWorld) summary(t *testing.T, f subagent.ContextFilter) subagent.ContextSummary {

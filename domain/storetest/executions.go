@@ -304,24 +304,14 @@ func bindsFrames(t *testing.T, w *historyWorld) {
 }
 
 func executionLists(t *testing.T, w *historyWorld) {
-	var want, got []string
+	var want []string
 	for range 3 {
 		want = append(want, w.start(t, w.child(w.main), "call").ID)
 	}
 	w.start(t, w.child(w.mainIn("/x")), "call")
-	for cursor := ""; ; {
-		page, err := w.runs.List(t.Context(), w.main.ID, domain.PageRequest{Limit: 2, Cursor: cursor})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range page.Items {
-			got = append(got, e.ID)
-		}
-		if page.NextCursor == nil {
-			break
-		}
-		cursor = *page.NextCursor
-	}
+	got := listed(t, 2, func(r domain.PageRequest) (domain.Page[subagent.Execution], error) {
+		return w.runs.List(t.Context(), w.main.ID, r)
+	}, func(e subagent.Execution) string { return e.ID })
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("list differs:\n%s", diff)
 	}

@@ -225,21 +225,11 @@ func listsChanges(t *testing.T, w *historyWorld) {
 		t.Fatal(err)
 	}
 	w.say(t, w.main, works("a"))
-	var got []string
-	r := domain.PageRequest{Limit: 2}
-	for {
-		page, err := w.history.FileChanges(t.Context(), w.main.ID, r, history.DiffsInline)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range page.Items {
-			got = append(got, fmt.Sprintf("%s +%d %d %s", c.PathKey, *c.LinesAdded, len(c.Sources), *c.AfterContent))
-		}
-		if page.NextCursor == nil {
-			break
-		}
-		r.Cursor = *page.NextCursor
-	}
+	got := listed(t, 2, func(r domain.PageRequest) (domain.Page[history.MergedChange], error) {
+		return w.history.FileChanges(t.Context(), w.main.ID, r, history.DiffsInline)
+	}, func(c history.MergedChange) string {
+		return fmt.Sprintf("%s +%d %d %s", c.PathKey, *c.LinesAdded, len(c.Sources), *c.AfterContent)
+	})
 	want := []string{"b +4 2 a\nb\n", "c +2 1 a\nb\n", "a +4 1 a\nb\n"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("list differs:\n%s", diff)

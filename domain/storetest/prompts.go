@@ -365,21 +365,10 @@ func listDeliveries(t *testing.T, w *promptWorld) {
 		want = append(want, w.admit(t, w.request(clientID(i))).Delivery.ID)
 		w.acknowledge(t, w.pass(t), prompt.OutcomeFailed)
 	}
-	list := func(state *prompt.State) (got []string) {
-		var page domain.PageRequest
-		for page.Limit = 2; ; {
-			p, err := w.prompts.Deliveries(t.Context(), w.taskID, state, page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range p.Items {
-				got = append(got, d.ID)
-			}
-			if p.NextCursor == nil {
-				return got
-			}
-			page.Cursor = *p.NextCursor
-		}
+	list := func(state *prompt.State) []string {
+		return listed(t, 2, func(r domain.PageRequest) (domain.Page[prompt.Delivery], error) {
+			return w.prompts.Deliveries(t.Context(), w.taskID, state, r)
+		}, func(d prompt.Delivery) string { return d.ID })
 	}
 	if got := list(nil); !cmp.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)

@@ -86,23 +86,13 @@ func deleteAttachment(t *testing.T, w *promptWorld) {
 }
 
 func listAttachments(t *testing.T, w *promptWorld) {
-	var want, got []string
+	var want []string
 	for i := range 5 {
 		want = append(want, w.stage(t, clientID(i)).ID)
 	}
-	for page := (domain.PageRequest{Limit: 2}); ; {
-		p, err := w.prompts.Attachments(t.Context(), w.taskID, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, a := range p.Items {
-			got = append(got, a.ID)
-		}
-		if p.NextCursor == nil {
-			break
-		}
-		page.Cursor = *p.NextCursor
-	}
+	got := listed(t, 2, func(r domain.PageRequest) (domain.Page[prompt.Attachment], error) {
+		return w.prompts.Attachments(t.Context(), w.taskID, r)
+	}, func(a prompt.Attachment) string { return a.ID })
 	if !cmp.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
 	}

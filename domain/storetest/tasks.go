@@ -124,21 +124,9 @@ func taskList(t *testing.T, w *world) {
 	if _, err := w.tasks.Update(t.Context(), want[2], task.Patch{Archived: new(true)}); err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	r := domain.PageRequest{Limit: 2}
-	for {
-		page, err := w.tasks.List(t.Context(), task.Filter{WorkspaceID: &w.workspaceID}, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range page.Items {
-			got = append(got, item.ID)
-		}
-		if page.NextCursor == nil {
-			break
-		}
-		r.Cursor = *page.NextCursor
-	}
+	got := listed(t, 2, func(r domain.PageRequest) (domain.Page[task.Task], error) {
+		return w.tasks.List(t.Context(), task.Filter{WorkspaceID: &w.workspaceID}, r)
+	}, func(item task.Task) string { return item.ID })
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pages differ:\n%s", diff)
 	}
