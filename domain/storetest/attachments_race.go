@@ -34,13 +34,10 @@ func raceClaims(t *testing.T, w *promptWorld) {
 		requests := [2]prompt.Request{w.with(clientID(2*i), mine, shared), w.with(clientID(2*i+1), yours, shared)}
 		requests[1].SessionID = second.ID
 		var answers [2]prompt.Admitted
-		var errs [2]error
-		crowd(2, func(n int) { answers[n], errs[n] = w.service(n).AdmitPrompt(t.Context(), requests[n]) })
-
-		winner, loser := 0, 1
-		if errs[winner] != nil {
-			winner, loser = 1, 0
-		}
+		winner, loser, errs := contest(func(n int) (err error) {
+			answers[n], err = w.service(n).AdmitPrompt(t.Context(), requests[n])
+			return err
+		})
 		if errs[winner] != nil || !errors.Is(errs[loser], prompt.ErrAttachmentClaimed) {
 			t.Fatalf("race %d: %v and %v", i, errs[0], errs[1])
 		}
@@ -65,14 +62,9 @@ func raceClaims(t *testing.T, w *promptWorld) {
 func raceDeletion(t *testing.T, w *promptWorld) {
 	for i := range 15 {
 		a := w.stage(t, "a")
-		var admitErr, deleteErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				_, admitErr = w.prompts.AdmitPrompt(t.Context(), w.with(clientID(i), a))
-			} else {
-				deleteErr = w.elsewhere.DeleteAttachment(t.Context(), w.taskID, a.ID)
-			}
-		})
+		admitErr, deleteErr := atOnce(
+			func() error { _, err := w.prompts.AdmitPrompt(t.Context(), w.with(clientID(i), a)); return err },
+			func() error { return w.elsewhere.DeleteAttachment(t.Context(), w.taskID, a.ID) })
 		_, _, err := w.prompts.AttachmentContent(t.Context(), w.taskID, a.ID)
 		switch {
 		case admitErr == nil && errors.Is(deleteErr, prompt.ErrAttachmentClaimed) && err == nil:

@@ -18,15 +18,13 @@ func raceSendNowReserve(t *testing.T, w *promptWorld) {
 		request.Reserve = true
 		var sent prompt.Delivery
 		var token prompt.Token
-		var sendErr, reserveErr error
 		var reserved *prompt.Reservation
-		crowd(2, func(n int) {
-			if n == 0 {
-				reserved, reserveErr = w.elsewhere.Reserve(t.Context(), w.taskID, w.sessionID, nil)
-			} else {
-				sent, token, sendErr = w.prompts.SendNow(t.Context(), request)
-			}
-		})
+		reserveErr, sendErr := atOnce(
+			func() (err error) {
+				reserved, err = w.elsewhere.Reserve(t.Context(), w.taskID, w.sessionID, nil)
+				return err
+			},
+			func() (err error) { sent, token, err = w.prompts.SendNow(t.Context(), request); return err })
 		if reserveErr != nil {
 			t.Fatalf("race %d: reserve: %v", i, reserveErr)
 		}
@@ -56,14 +54,9 @@ func raceSendNowEdit(t *testing.T, w *promptWorld) {
 	for i := range 10 {
 		d := w.enqueue(t, clientID(i))
 		request := w.sendNowOf(t)
-		var sendErr, editErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				_, editErr = w.rewrite(t.Context(), d, "edited")
-			} else {
-				_, _, sendErr = w.elsewhere.SendNow(t.Context(), request)
-			}
-		})
+		editErr, sendErr := atOnce(
+			func() error { _, err := w.rewrite(t.Context(), d, "edited"); return err },
+			func() error { _, _, err := w.elsewhere.SendNow(t.Context(), request); return err })
 		got := w.stored(t, d.ID)
 		switch {
 		case sendErr == nil && errors.Is(editErr, prompt.ErrEntryNotEditable):

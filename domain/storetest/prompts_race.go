@@ -47,20 +47,6 @@ func promptRaces(t *testing.T, world func(t *testing.T) *promptWorld) {
 	}
 }
 
-// crowd runs f n times at once.
-func crowd(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	start := make(chan struct{})
-	for i := range n {
-		wg.Go(func() {
-			<-start
-			f(i)
-		})
-	}
-	close(start)
-	wg.Wait()
-}
-
 func raceAdmissions(t *testing.T, w *promptWorld) {
 	const callers = 32
 	r := w.request("c1", w.comment(t))
@@ -125,13 +111,10 @@ func raceRefs(t *testing.T, w *promptWorld) {
 		}
 		requests[1].SessionID = second.ID
 		var answers [2]prompt.Admitted
-		var errs [2]error
-		crowd(2, func(n int) { answers[n], errs[n] = w.service(n).AdmitPrompt(t.Context(), requests[n]) })
-
-		winner, loser := 0, 1
-		if errs[winner] != nil {
-			winner, loser = 1, 0
-		}
+		winner, loser, errs := contest(func(n int) (err error) {
+			answers[n], err = w.service(n).AdmitPrompt(t.Context(), requests[n])
+			return err
+		})
 		if errs[winner] != nil || !errors.Is(errs[loser], plan.ErrCommentsChanged) {
 			t.Fatalf("race %d: %v and %v", i, errs[0], errs[1])
 		}
@@ -188,14 +171,12 @@ func (w *promptWorld) removeComments(t *testing.T) {
 func raceEdit(t *testing.T, w *promptWorld) {
 	for i := range 10 {
 		c := w.comment(t)
-		var admitErr, editErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				_, admitErr = w.elsewhere.AdmitPrompt(t.Context(), w.request(clientID(i), c))
-			} else {
-				_, editErr = w.plans.EditComment(t.Context(), w.edit(w.planID, c.Ref(), "edited"))
-			}
-		})
+		admitErr, editErr := atOnce(
+			func() error { _, err := w.elsewhere.AdmitPrompt(t.Context(), w.request(clientID(i), c)); return err },
+			func() error {
+				_, err := w.plans.EditComment(t.Context(), w.edit(w.planID, c.Ref(), "edited"))
+				return err
+			})
 		left := w.snapshot(t).Comments
 		switch {
 		case admitErr == nil && errors.Is(editErr, plan.ErrCommentsChanged) && len(left) == 0:

@@ -166,17 +166,24 @@ func (w *promptWorld) acknowledge(t *testing.T, r prompt.Reservation, o prompt.O
 // expire lets the lease of a reservation end, as time would.
 func (w *promptWorld) expire(t *testing.T, r prompt.Reservation) {
 	t.Helper()
+	w.age(t, r, prompt.StateReserved, func(d *prompt.Delivery, now time.Time) { d.LeaseExpiresAt = new(now.Add(-time.Microsecond)) })
+}
+
+// age does to a delivery that is stored in state what time would; now is that of the
+// database.
+func (w *promptWorld) age(t *testing.T, r prompt.Reservation, state prompt.State, change func(d *prompt.Delivery, now time.Time)) {
+	t.Helper()
 	w.tx(t, func(tx prompt.Tx) error {
 		d, err := tx.Delivery(t.Context(), w.taskID, r.Delivery.ID)
 		if err != nil {
 			return err
 		}
 		now, err := tx.Now(t.Context())
-		d.LeaseExpiresAt = new(now.Add(-time.Microsecond))
 		if err != nil {
 			return err
 		}
-		return tx.UpdateDelivery(t.Context(), d, prompt.StateReserved)
+		change(&d, now)
+		return tx.UpdateDelivery(t.Context(), d, state)
 	})
 }
 

@@ -31,13 +31,10 @@ func raceCapacity(t *testing.T, w *promptWorld) {
 	for i := range 25 {
 		requests := [2]prompt.Request{w.request(clientID(2*i), w.comment(t)), w.request(clientID(2*i+1), w.comment(t))}
 		var answers [2]prompt.Admitted
-		var errs [2]error
-		crowd(2, func(n int) { answers[n], errs[n] = w.service(n).AdmitQueued(t.Context(), requests[n]) })
-
-		winner, loser := 0, 1
-		if errs[winner] != nil {
-			winner, loser = 1, 0
-		}
+		winner, loser, errs := contest(func(n int) (err error) {
+			answers[n], err = w.service(n).AdmitQueued(t.Context(), requests[n])
+			return err
+		})
 		if errs[winner] != nil || !errors.Is(errs[loser], prompt.ErrQueueFull) || len(w.queue(t).Entries) != capacity {
 			t.Fatalf("race %d: %v and %v, queue is %+v", i, errs[0], errs[1], w.queue(t))
 		}
@@ -73,14 +70,9 @@ func raceEditReserve(t *testing.T, w *promptWorld) {
 	for i := range 10 {
 		d := w.enqueue(t, clientID(i))
 		var r *prompt.Reservation
-		var reserveErr, editErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				r, reserveErr = w.elsewhere.Reserve(t.Context(), w.taskID, w.sessionID, nil)
-			} else {
-				_, editErr = w.rewrite(t.Context(), d, "edited")
-			}
-		})
+		reserveErr, editErr := atOnce(
+			func() (err error) { r, err = w.elsewhere.Reserve(t.Context(), w.taskID, w.sessionID, nil); return err },
+			func() error { _, err := w.rewrite(t.Context(), d, "edited"); return err })
 		if reserveErr != nil || r == nil {
 			t.Fatalf("reserve: %+v, %v", r, reserveErr)
 		}
@@ -99,14 +91,9 @@ func raceRemoveReserve(t *testing.T, w *promptWorld) {
 	for i := range 10 {
 		d := w.enqueue(t, clientID(i))
 		var r *prompt.Reservation
-		var reserveErr, removeErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				r, reserveErr = w.elsewhere.Reserve(t.Context(), w.taskID, w.sessionID, nil)
-			} else {
-				_, removeErr = w.remove(t.Context(), d)
-			}
-		})
+		reserveErr, removeErr := atOnce(
+			func() (err error) { r, err = w.elsewhere.Reserve(t.Context(), w.taskID, w.sessionID, nil); return err },
+			func() error { _, err := w.remove(t.Context(), d); return err })
 		switch {
 		case reserveErr == nil && r == nil && removeErr == nil:
 		case reserveErr == nil && r != nil && errors.Is(removeErr, prompt.ErrEntryReserved):

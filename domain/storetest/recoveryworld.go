@@ -69,16 +69,5 @@ func (w *promptWorld) recover(t *testing.T) {
 // attemptedLongAgo makes an attempt older, as time would.
 func (w *promptWorld) attemptedLongAgo(t *testing.T, r prompt.Reservation, age time.Duration) {
 	t.Helper()
-	w.tx(t, func(tx prompt.Tx) error {
-		d, err := tx.Delivery(t.Context(), w.taskID, r.Delivery.ID)
-		if err != nil {
-			return err
-		}
-		now, err := tx.Now(t.Context())
-		if err != nil {
-			return err
-		}
-		d.AttemptedAt = new(now.Add(-age))
-		return tx.UpdateDelivery(t.Context(), d, prompt.StateAttempted)
-	})
+	w.age(t, r, prompt.StateAttempted, func(d *prompt.Delivery, now time.Time) { d.AttemptedAt = new(now.Add(-age)) })
 }

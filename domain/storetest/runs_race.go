@@ -68,14 +68,9 @@ func raceRunPrimary(t *testing.T, w *promptWorld) {
 	for i := range 20 {
 		c := w.comment(t)
 		var a prompt.Admitted
-		var runErr, setErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				a, runErr = w.elsewhere.Run(t.Context(), w.runOf(clientID(i), c))
-			} else {
-				_, setErr = w.tasks.SetPrimary(t.Context(), w.taskID, &targets[i%2])
-			}
-		})
+		runErr, setErr := atOnce(
+			func() (err error) { a, err = w.elsewhere.Run(t.Context(), w.runOf(clientID(i), c)); return err },
+			func() error { _, err := w.tasks.SetPrimary(t.Context(), w.taskID, &targets[i%2]); return err })
 		if runErr != nil || setErr != nil {
 			t.Fatalf("run: %v, change: %v", runErr, setErr)
 		}
@@ -91,14 +86,12 @@ func raceRunState(t *testing.T, w *promptWorld) {
 	for i := range 20 {
 		c := w.comment(t)
 		var a prompt.Admitted
-		var runErr, setErr error
-		crowd(2, func(n int) {
-			if n == 0 {
-				a, runErr = w.elsewhere.Run(t.Context(), w.runOf(clientID(i), c))
-			} else {
-				_, setErr = w.sessions.Update(t.Context(), w.taskID, w.sessionID, session.Patch{State: new(session.StateRunning)})
-			}
-		})
+		runErr, setErr := atOnce(
+			func() (err error) { a, err = w.elsewhere.Run(t.Context(), w.runOf(clientID(i), c)); return err },
+			func() error {
+				_, err := w.sessions.Update(t.Context(), w.taskID, w.sessionID, session.Patch{State: new(session.StateRunning)})
+				return err
+			})
 		if runErr != nil || setErr != nil || len(w.snapshot(t).Comments) != 0 {
 			t.Fatalf("run: %v, change: %v", runErr, setErr)
 		}
