@@ -82,8 +82,7 @@ func (s contextStore) MergeContexts(ctx context.Context, contexts []subagent.Con
 
 func (t *tx) keepSessions(contexts []subagent.Context) stmt {
 	ids := each(contexts, func(c subagent.Context) string { return c.TaskSessionID })
-	ignore := func(func(dest ...any) error) error { return nil }
-	return query(ignore, "SELECT id FROM task_sessions WHERE "+t.dialect.among("id", 1)+" ORDER BY id"+t.dialect.keep(), t.dialect.textsArg(ids))
+	return query(ignored, "SELECT id FROM task_sessions WHERE "+t.dialect.among("id", 1)+" ORDER BY id"+t.dialect.keep(), t.dialect.textsArg(ids))
 }
 
 func (t *tx) mergeContext(c subagent.Context) stmt {

@@ -33,6 +33,9 @@ type stmt struct {
 	counted *int64
 }
 
+// ignored is for the rows of a query that is made for what it does.
+func ignored(func(dest ...any) error) error { return nil }
+
 // errAffected is a write that did not meet the rows it was made for. Under the
 // lock of the task that is a defect, so it is no failure of the domain.
 var errAffected = errors.New("statement changed another number of rows than it must")

@@ -30,10 +30,11 @@ func (s promptStore) Watch(ctx context.Context, taskID, sessionID string) (promp
 
 // Now implements prompt.Overseer.
 func (s promptStore) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		return q.NewSelect().ColumnExpr("?", s.dialect.now()).Scan(ctx, &now)
+	err = s.read(ctx, func(ctx context.Context, q querier) (err error) {
+		now, err = clock(ctx, q, s.dialect)
+		return err
 	})
-	return now.UTC(), err
+	return now, err
 }
 
 // overdueRow is of a delivery what [prompt.Overdue] needs.

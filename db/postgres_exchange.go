@@ -109,8 +109,7 @@ func (e *postgresExchange) tell(ctx context.Context, patience time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	ignore := func(func(dest ...any) error) error { return nil }
-	if err := e.pool.run(ctx, query(ignore, notifySQL, payloads)); err != nil {
+	if err := e.pool.run(ctx, query(ignored, notifySQL, payloads)); err != nil {
 		e.log.LogAttrs(ctx, slog.LevelWarn, "other processes not told of changes", slog.Any("error", postgres{}.classify(err)))
 	}
 }

@@ -174,8 +174,10 @@ func (s *Store) classify(ctx context.Context, err error) error {
 }
 
 // now is the time by the clock that judges leases and expiries (OP-3).
-func (t *tx) now(ctx context.Context) (time.Time, error) {
+func (t *tx) now(ctx context.Context) (time.Time, error) { return clock(ctx, t.querier, t.dialect) }
+
+func clock(ctx context.Context, q querier, d dialect) (time.Time, error) {
 	var now time.Time
-	err := t.NewSelect().ColumnExpr("?", t.dialect.now()).Scan(ctx, &now)
+	err := q.NewSelect().ColumnExpr("?", d.now()).Scan(ctx, &now)
 	return now.UTC(), err
 }
