@@ -42,14 +42,7 @@ func TestHistoryStatements(t *testing.T) {
 
 // QU-22 on both databases.
 func TestHistoryFaults(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
-		var store *db.Store
-		storetest.HistoryFaults(t,
-			func(tb testing.TB) storetest.Store { store = open(tb); return store },
-			func(tb testing.TB, _ storetest.Store, f func(string) error) {
-				dbtest.Probe(tb, store, func(_ dbtest.When, sql string) error { return f(sql) })
-			})
-	})
+	withFaults(t, storetest.HistoryFaults)
 }
 
 // deletingStore can delete a session, which no operation of history does.

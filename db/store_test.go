@@ -43,6 +43,18 @@ func ofTwo(t *testing.T, suite func(t *testing.T, open func(tb testing.TB) (a, b
 	})
 }
 
+// withFaults runs a suite on both databases, which is asked on both sides of every
+// statement whether it fails (QU-22).
+func withFaults(t *testing.T, suite func(t *testing.T, open storetest.Open, probe storetest.Probe)) {
+	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
+		suite(t,
+			func(tb testing.TB) storetest.Store { return open(tb) },
+			func(tb testing.TB, s storetest.Store, f func(string) error) {
+				dbtest.Probe(tb, s.(*db.Store), func(_ dbtest.When, sql string) error { return f(sql) })
+			})
+	})
+}
+
 // PC-12: two processes on one database.
 func TestPlansOfTwoProcesses(t *testing.T) {
 	ofTwo(t, storetest.PlansOfTwo)
