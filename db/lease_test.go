@@ -215,13 +215,15 @@ func TestWaiterHoldsNothing(t *testing.T) {
 			}
 		})
 		<-tried
-		return b.WithLease(t.Context(), "another", func(ctx context.Context) error {
+		err := b.WithLease(t.Context(), "another", func(ctx context.Context) error {
 			<-tried // it goes on trying, and what it needs is there
 			return b.InTx(t.Context(), "another", func(context.Context, *db.Tx) error { return b.InTx(ctx, "", increment) })
 		})
+		// It leaves before the lease is free: else it might be given it.
+		cancel()
+		waiter.Wait()
+		return err
 	})
-	cancel()
-	waiter.Wait()
 	if n := count(t, a); err != nil || n != 1 {
 		t.Errorf("counter = %d, %v", n, err)
 	}
