@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,8 @@ ON CONFLICT (id) DO UPDATE SET content = excluded.content, metadata = excluded.m
 const insertDelegationSQL = `INSERT INTO task_session_delegations (message_id, tool_call_id, ordinal, session_id, message_seq)
 VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
 
+var argumentName = regexp.MustCompile(`\$[0-9]+`)
+
 // upserter upserts batches straight on the driver.
 type upserter struct {
 	db                            *sql.DB
@@ -140,6 +143,9 @@ func newUpserter(b *testing.B, url string) *upserter {
 	b.Helper()
 	u := &upserter{db: seed(b, url, 1)}
 	prepare := func(text string) *sql.Stmt {
+		if strings.HasPrefix(url, "sqlite:") {
+			text = argumentName.ReplaceAllString(text, "?") // which is quicker there, see the store
+		}
 		st, err := u.db.PrepareContext(b.Context(), text)
 		if err != nil {
 			b.Fatal(err)
