@@ -88,3 +88,6 @@ func TakeAfter(sender string, n int) []string {
 
 // MaxUntold is how many tasks an exchange tells by name.
 const MaxUntold = maxUntold
+
+// Unnamed is how SQLite is given the text of a statement.
+var Unnamed = unnamed

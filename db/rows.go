@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -89,13 +88,4 @@ func orMissing(err, missing error, doing string) error {
 		return missing
 	}
 	return fmt.Errorf("%s: %w", doing, err)
-}
-
-// locking makes q lock the rows it selects until the transaction ends.
-func (t *tx) locking(q *bun.SelectQuery) *bun.SelectQuery {
-	lock, ok := strings.CutPrefix(t.dialect.lock(), " FOR ")
-	if !ok {
-		return q
-	}
-	return q.For(lock)
 }

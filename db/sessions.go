@@ -49,12 +49,27 @@ func (s sessionStore) Sessions(ctx context.Context, taskID string, after *domain
 	return sessions, err
 }
 
+// wholeSessionSQL is prepared, as most mutations ask it behind the task.
+const wholeSessionSQL = `SELECT id, task_id, kind, parent_session_id, agent_type, title, workspace_path, state, auto_run,
+  incarnation_id, last_message_seq, last_position, queue_revision, create_fingerprint, queue_seq, messages_seq,
+  executions_seq, created_at, updated_at
+FROM task_sessions WHERE id = $1 AND task_id = $2`
+
 // LockSession implements session.Locker.
-func (t *tx) LockSession(ctx context.Context, taskID, id string) (session.Session, error) {
-	var row sessionRow
-	q := t.NewSelect().Model(&row).Where("id = ?", id).Where("task_id = ?", taskID)
-	err := t.locking(q).Scan(ctx)
-	return row.Session, orMissing(err, session.ErrNotFound, "lock session")
+func (t *tx) LockSession(ctx context.Context, taskID, id string) (locked session.Session, err error) {
+	err = t.batch(ctx, query(into(
+		&locked.ID, &locked.TaskID, &locked.Kind, &locked.ParentSessionID, &locked.AgentType, &locked.Title,
+		&locked.WorkspacePath, &locked.State, &locked.AutoRun, &locked.IncarnationID, &locked.LastMessageSeq,
+		&locked.LastPosition, &locked.QueueRevision, &locked.CreateFingerprint, &locked.QueueSeq, &locked.MessagesSeq,
+		&locked.ExecutionsSeq, scanTime(&locked.CreatedAt), scanTime(&locked.UpdatedAt),
+	), wholeSessionSQL+t.dialect.lock(), id, taskID))
+	switch {
+	case err != nil:
+		return locked, fmt.Errorf("lock session: %w", err)
+	case locked.ID == "":
+		return locked, session.ErrNotFound
+	}
+	return locked, nil
 }
 
 // Session implements session.WriteTx.

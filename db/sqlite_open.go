@@ -139,7 +139,7 @@ func sqlitePool(path string, size int, params url.Values) (*pool, error) {
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	return &pool{DB: bun.NewDB(db, sqliteTimes{sqlitedialect.New()})}, nil
+	return &pool{DB: bun.NewDB(db, sqliteTimes{sqlitedialect.New()}), stmts: stmtCache{spell: unnamed}}, nil
 }
 
 // connect makes the first connection of p. Turning a new file into a WAL

@@ -6,6 +6,8 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 )
 
 // sqliteSession is a transaction on SQLite. It holds its connection itself: one
@@ -31,6 +33,24 @@ func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, er
 		return nil, errors.Join(err, c.Close())
 	}
 	return &sqliteSession{t, c, &p.stmts}, nil
+}
+
+var argumentName = regexp.MustCompile(`\$[0-9]+`)
+
+// unnamed is a text with ? for its arguments $1, $2, … where they stand in that order,
+// each once. To SQLite $1 is a name, which the driver looks up among all those before
+// it, for every argument of every call: a fifth of the time of a bulk of twenty rows.
+func unnamed(query string) string {
+	n, inOrder := 0, true
+	text := argumentName.ReplaceAllStringFunc(query, func(name string) string {
+		n++
+		inOrder = inOrder && name == "$"+strconv.Itoa(n)
+		return "?"
+	})
+	if !inOrder {
+		return query
+	}
+	return text
 }
 
 // lease has nothing to do: one process serves a file, and its mutex is enough.

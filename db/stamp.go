@@ -3,49 +3,59 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"gatehouse/domain/event"
 )
 
-// Stamp implements event.Stamper.
+// Stamp implements event.Stamper. Every mutation ends with it, so it is one batch of
+// prepared statements; there are few, one for each set of topics.
 func (t *tx) Stamp(ctx context.Context, taskID string, c event.Change) (seq int64, err error) {
-	q := t.NewUpdate().Table("tasks").Set("change_seq = change_seq + 1").Where("id = ?", taskID).Returning("change_seq")
+	if err := t.batch(ctx, query(into(&seq), stampSQL(c), taskID)); err != nil {
+		return 0, fmt.Errorf("stamp task: %w", err)
+	}
+	var stmts []stmt
+	for _, s := range c.Sessions {
+		if columns := touched(s); len(columns) > 0 {
+			stmts = append(stmts, exec(stampSessionSQL(columns), seq, s.SessionID))
+		}
+	}
+	if len(stmts) == 0 {
+		return seq, nil
+	}
+	if err := t.batch(ctx, stmts...); err != nil {
+		return 0, fmt.Errorf("stamp sessions: %w", err)
+	}
+	return seq, nil
+}
+
+func stampSQL(c event.Change) string {
+	columns := []string{"change_seq"}
 	for _, topic := range []struct {
 		touched bool
 		column  string
 	}{{c.Task, "task_seq"}, {c.Plan, "plan_seq"}, {c.Comments, "comments_seq"}} {
 		if topic.touched {
-			q = q.Set(topic.column + " = change_seq + 1")
+			columns = append(columns, topic.column)
 		}
 	}
-	if err := q.Scan(ctx, &seq); err != nil {
-		return 0, fmt.Errorf("stamp task: %w", err)
-	}
-	for _, s := range c.Sessions {
-		if err := t.stampSession(ctx, s, seq); err != nil {
-			return 0, err
-		}
-	}
-	return seq, nil
+	const next = " = change_seq + 1"
+	return "UPDATE tasks SET " + strings.Join(columns, next+", ") + next + " WHERE id = $1 RETURNING change_seq"
 }
 
-func (t *tx) stampSession(ctx context.Context, c event.SessionChange, seq int64) error {
-	q := t.NewUpdate().Table("task_sessions").Where("id = ?", c.SessionID)
-	touched := false
+// touched are the columns of the topics of a session that changed.
+func touched(c event.SessionChange) (columns []string) {
 	for _, topic := range []struct {
 		touched bool
 		column  string
 	}{{c.Queue, "queue_seq"}, {c.Messages, "messages_seq"}, {c.Executions, "executions_seq"}} {
 		if topic.touched {
-			touched = true
-			q = q.Set(topic.column+" = ?", seq)
+			columns = append(columns, topic.column)
 		}
 	}
-	if !touched {
-		return nil
-	}
-	if _, err := q.Exec(ctx); err != nil {
-		return fmt.Errorf("stamp session: %w", err)
-	}
-	return nil
+	return columns
+}
+
+func stampSessionSQL(columns []string) string {
+	return "UPDATE task_sessions SET " + strings.Join(columns, " = $1, ") + " = $1 WHERE id = $2"
 }

@@ -11,6 +11,7 @@ import (
 // takes a connection, which a transaction on a pool of one cannot spare: it notes
 // what it missed, and that is prepared before the next one begins.
 type stmtCache struct {
+	spell  func(query string) string // how the driver reads a text fastest; nil for as it is
 	mu     sync.Mutex
 	stmts  map[string]*sql.Stmt
 	missed map[string]struct{}
@@ -33,7 +34,11 @@ func (c *stmtCache) get(query string) *sql.Stmt {
 // prepare prepares what was missed. Call it without a connection of db in hand.
 func (c *stmtCache) prepare(ctx context.Context, db *sql.DB) error {
 	for _, query := range c.takeMissed() {
-		st, err := db.PrepareContext(ctx, query)
+		text := query
+		if c.spell != nil {
+			text = c.spell(query)
+		}
+		st, err := db.PrepareContext(ctx, text)
 		if err != nil {
 			return err
 		}

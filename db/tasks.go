@@ -55,12 +55,25 @@ func (s taskStore) Tasks(ctx context.Context, f task.Filter, after *domain.Posit
 	return tasks, err
 }
 
+// wholeTaskSQL is prepared, as every mutation begins with it.
+const wholeTaskSQL = `SELECT id, workspace_id, title, description, archived, primary_session_id, create_fingerprint,
+  change_seq, task_seq, plan_seq, comments_seq, created_at, updated_at
+FROM tasks WHERE id = $1`
+
 // LockTask implements task.Locker.
-func (t *tx) LockTask(ctx context.Context, id string) (task.Task, error) {
-	var row taskRow
-	q := t.NewSelect().Model(&row).Where("id = ?", id)
-	err := t.locking(q).Scan(ctx)
-	return row.Task, orMissing(err, task.ErrNotFound, "lock task")
+func (t *tx) LockTask(ctx context.Context, id string) (locked task.Task, err error) {
+	err = t.batch(ctx, query(into(
+		&locked.ID, &locked.WorkspaceID, &locked.Title, &locked.Description, &locked.Archived, &locked.PrimarySessionID,
+		&locked.CreateFingerprint, &locked.ChangeSeq, &locked.TaskSeq, &locked.PlanSeq, &locked.CommentsSeq,
+		scanTime(&locked.CreatedAt), scanTime(&locked.UpdatedAt),
+	), wholeTaskSQL+t.dialect.lock(), id))
+	switch {
+	case err != nil:
+		return locked, fmt.Errorf("lock task: %w", err)
+	case locked.ID == "":
+		return locked, task.ErrNotFound
+	}
+	return locked, nil
 }
 
 // Task implements task.WriteTx.

@@ -1,16 +1,12 @@
 package domain
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // jsonError says why a JSON value has no canonical form. It never holds a part of
@@ -54,24 +50,6 @@ func EncodeCanonical(v any) ([]byte, error) {
 // [ErrCanonicalTooLong], when it takes more than most bytes.
 func EncodeCanonicalWithin(v any, most int) ([]byte, error) {
 	return canonicalizer{maxDepth: MaxJSONDepth, maxBytes: most}.value(nil, v, 0)
-}
-
-// ParseJSON reads exactly one JSON value, its numbers as [json.Number] and the names
-// of members exactly as they are written.
-func ParseJSON(raw []byte) (any, error) {
-	if !utf8.Valid(raw) {
-		return nil, &jsonError{ProblemFormat, "must be valid UTF-8"}
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, &jsonError{ProblemFormat, "must be JSON"}
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, &jsonError{ProblemFormat, "must be one JSON value"}
-	}
-	return v, nil
 }
 
 // ReplaceNULs returns a value that [ParseJSON] read with each U+0000 in its texts and
@@ -145,7 +123,12 @@ func (c canonicalizer) object(b []byte, members map[string]any, depth int) (_ []
 		return nil, err
 	}
 	b = append(b, '{')
-	for i, name := range slices.Sorted(maps.Keys(members)) {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -175,22 +158,28 @@ func appendText(b []byte, s string) ([]byte, error) {
 		return nil, &jsonError{ProblemNUL, "must not contain U+0000"}
 	}
 	b = append(b, '"')
+	plain := 0 // where what was not appended yet begins
 	for i := range len(s) {
-		switch ch := s[i]; {
-		case ch == '"' || ch == '\\':
+		ch := s[i]
+		if ch >= ' ' && ch != '"' && ch != '\\' {
+			continue
+		}
+		b = append(b, s[plain:i]...)
+		plain = i + 1
+		switch ch {
+		case '"', '\\':
 			b = append(b, '\\', ch)
-		case ch == '\n':
+		case '\n':
 			b = append(b, `\n`...)
-		case ch == '\r':
+		case '\r':
 			b = append(b, `\r`...)
-		case ch == '\t':
+		case '\t':
 			b = append(b, `\t`...)
-		case ch < ' ':
-			b = append(b, '\\', 'u', '0', '0', hexDigits[ch>>4], hexDigits[ch&15])
 		default:
-			b = append(b, ch)
+			b = append(b, '\\', 'u', '0', '0', hexDigits[ch>>4], hexDigits[ch&15])
 		}
 	}
+	b = append(b, s[plain:]...)
 	return append(b, '"'), nil
 }
 

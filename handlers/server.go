@@ -51,6 +51,7 @@ func New(o Options) (*echo.Echo, error) {
 
 	e := echo.New()
 	e.HTTPErrorHandler = answerErrors(o.Log)
+	e.JSONSerializer = serializer{}
 	e.Pre(routeEscaped)
 	e.Use(
 		identify,                      // X-Request-Id

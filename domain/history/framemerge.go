@@ -73,11 +73,11 @@ func (c *toolCall) merge(f Frame) (changed bool) {
 		c.status = f.Status
 		c.set(memberStatus, encodeText(f.Status))
 	}
-	for name, text := range map[string]string{
-		memberToolCall: f.ToolCallID, memberParent: f.ParentToolCallID, memberExecution: f.ExecutionID, memberTitle: f.Title,
+	for _, member := range [...]struct{ name, text string }{
+		{memberToolCall, f.ToolCallID}, {memberParent, f.ParentToolCallID}, {memberExecution, f.ExecutionID}, {memberTitle, f.Title},
 	} {
-		if text != "" && text != c.text(name) {
-			c.set(name, encodeText(text))
+		if member.text != "" && member.text != c.text(member.name) {
+			c.set(member.name, encodeText(member.text))
 		}
 	}
 	if f.Raw != nil && !sameJSON(f.Raw, c.metadata[memberRaw]) {
@@ -110,7 +110,9 @@ func (c *toolCall) set(member string, value json.RawMessage) {
 
 func (c *toolCall) text(member string) string {
 	var text string
-	_ = json.Unmarshal(c.metadata[member], &text) // "" where it is none
+	if stored := c.metadata[member]; stored != nil {
+		_ = json.Unmarshal(stored, &text) // "" where it is none
+	}
 	return text
 }
 

@@ -214,8 +214,13 @@ func withOwned(metadata []byte, owned map[string]json.RawMessage) json.RawMessag
 
 // encodeMembers joins members that are JSON each, in the order of their names.
 func encodeMembers(members map[string]json.RawMessage) json.RawMessage {
-	b := []byte{'{'}
-	for i, name := range slices.Sorted(maps.Keys(members)) {
+	names, size := make([]string, 0, len(members)), len("{}")
+	for name, value := range members {
+		names, size = append(names, name), size+len(`"":,`)+len(name)+len(value)
+	}
+	slices.Sort(names)
+	b := append(make([]byte, 0, size), '{')
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
