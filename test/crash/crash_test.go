@@ -6,7 +6,8 @@
 //     settles it;
 //   - a comment is pending or in exactly one admission (invariant 1), a delivery
 //     crosses the boundary at most once (2), a refused admission leaves no trace (3),
-//     and what a subagent changed is on the delegating message once (5).
+//     what a subagent changed is on the delegating message once (5), and every
+//     invocation that frames told of has one message and one context.
 //
 // GATEHOUSE_TEST_KILLS is the number of kills per database, 20 by default, and
 // GATEHOUSE_TEST_SEED repeats the choices of a run; the moments of the kills in the
@@ -26,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(process.Main(m)) }
 
-// tasks is how many tasks are worked on at a time, each by four workers.
+// tasks is how many tasks are worked on at a time, each by five workers.
 const tasks = 3
 
 // longest is how long a server lives at most before it is killed.
@@ -80,7 +81,7 @@ func newCrew(t *testing.T, client *process.Client, seed uint64) *crew {
 	for range tasks {
 		scene := client.NewScene(t)
 		c.scenes = append(c.scenes, scene)
-		for _, newJob := range []func(*testing.T, *process.Scene, *rand.Rand) job{newRunner, newUser, newAgent, newDelegator} {
+		for _, newJob := range []func(*testing.T, *process.Scene, *rand.Rand) job{newRunner, newUser, newAgent, newDelegator, newReporter} {
 			random := rand.New(rand.NewPCG(seed, uint64(len(c.workers)+1)))
 			c.workers = append(c.workers, &worker{job: newJob(t, scene, random), scene: scene, done: map[string]int{}})
 		}
