@@ -56,7 +56,7 @@ func newestSourceSQL(d reading) string {
 
 // backfillSQL makes contexts of messages (SC-30, SC-31). Of those of one call the newest
 // counts. Its argument is the time. A live row stays, and so does what an earlier run
-// left (SC-32). What counts as not reported is what a [subagent.Frame] does not report.
+// left (SC-32). What counts as not reported is what a [subagent.Report] does not report.
 //
 // The join keeps a message without a session, which only a database without foreign
 // keys can hold, from failing the statement.

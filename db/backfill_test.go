@@ -165,8 +165,8 @@ func metrics(tokens, uses, ms int64) func(*subagent.Context) {
 func TestBackfillBesideLiveRows(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
 		w := newContextScene(t, open(t))
-		w.capture(subagent.Frame{ToolCallID: "unknown", ObservedAt: at(1)})
-		w.capture(subagent.Frame{ToolCallID: "known", ExecutionID: "run 1", ObservedAt: at(2)})
+		w.capture(subagent.Report{ToolCallID: "unknown", ObservedAt: at(1)})
+		w.capture(subagent.Report{ToolCallID: "known", ExecutionID: "run 1", ObservedAt: at(2)})
 		w.tell(told{created: at(3), metadata: call("unknown", `"model":"m"`)})
 		w.tell(told{created: at(4), metadata: call("known", `"model":"m"`)})
 		w.store.Activate(t.Context())
@@ -191,7 +191,7 @@ func TestBackfillThrough(t *testing.T) {
 			"nothing":   {func(*contextScene) {}, ""},
 			"not of it": {func(w *contextScene) { w.tell(told{created: at(1), metadata: `{}`}) }, ""},
 			"live before": {func(w *contextScene) {
-				w.capture(subagent.Frame{ToolCallID: "c", ObservedAt: at(1)})
+				w.capture(subagent.Report{ToolCallID: "c", ObservedAt: at(1)})
 				w.tell(told{created: at(2), metadata: call("c", "")})
 				w.tell(told{created: at(3), metadata: `{"tool_call_id":"c"}`})
 			}, "2026-01-02T03:04:05.000002000Z"},

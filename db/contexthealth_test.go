@@ -34,10 +34,10 @@ func TestStandingExcessAndStoppedWriter(t *testing.T) {
 		w := newContextScene(t, open(t))
 		w.since(subagent.FormatKey(at(0)))
 		for _, id := range []string{"a", "b", "c"} {
-			w.capture(subagent.Frame{ToolCallID: id, ExecutionID: "run", ObservedAt: at(1)})
+			w.capture(subagent.Report{ToolCallID: id, ExecutionID: "run", ObservedAt: at(1)})
 		}
 		w.tell(told{created: at(2), metadata: call("kept", "")})
-		w.capture(subagent.Frame{ToolCallID: "kept", ExecutionID: "run", ObservedAt: at(2)})
+		w.capture(subagent.Report{ToolCallID: "kept", ExecutionID: "run", ObservedAt: at(2)})
 		want := subagent.Findings{Excess: 3, LastObservedAt: new(at(2))}
 		if diff := cmp.Diff(want, w.found()); diff != "" {
 			t.Errorf("while it writes (-want +got):\n%s", diff)
@@ -72,34 +72,34 @@ func TestShortfallAndExcess(t *testing.T) {
 		"no object": {func(w *contextScene) { w.tell(told{created: at(5), metadata: bare}) }, subagent.Findings{}},
 		"no object accounts": {func(w *contextScene) {
 			w.tell(told{created: at(5), metadata: bare})
-			w.capture(subagent.Frame{ToolCallID: "c", ObservedAt: at(5)})
+			w.capture(subagent.Report{ToolCallID: "c", ObservedAt: at(5)})
 		}, subagent.Findings{LastObservedAt: new(at(5))}},
 		"an older context serves": {func(w *contextScene) {
-			w.capture(subagent.Frame{ToolCallID: "c", ObservedAt: at(1)})
+			w.capture(subagent.Report{ToolCallID: "c", ObservedAt: at(1)})
 			w.tell(told{created: at(5), metadata: call("c", "")})
 		}, subagent.Findings{}},
 		"an older message accounts": {func(w *contextScene) {
 			w.tell(told{created: at(1), metadata: call("c", "")})
-			w.capture(subagent.Frame{ToolCallID: "c", ObservedAt: at(5)})
+			w.capture(subagent.Report{ToolCallID: "c", ObservedAt: at(5)})
 		}, subagent.Findings{LastObservedAt: new(at(5))}},
 		"another session's": {func(w *contextScene) {
 			w.addSession("other")
 			w.tell(told{session: "other", created: at(5), metadata: call("c", "")})
-			w.capture(subagent.Frame{ToolCallID: "c", ObservedAt: at(6)})
+			w.capture(subagent.Report{ToolCallID: "c", ObservedAt: at(6)})
 		}, subagent.Findings{Shortfall: 1, Excess: 1, LastObservedAt: new(at(6))}},
 		"two executions": {func(w *contextScene) {
 			w.tell(told{created: at(5), metadata: call("c", "")})
-			w.capture(subagent.Frame{ToolCallID: "c", ExecutionID: "1", ObservedAt: at(5)})
-			w.capture(subagent.Frame{ToolCallID: "c", ExecutionID: "2", ObservedAt: at(6)})
-			w.capture(subagent.Frame{ToolCallID: "c", ExecutionID: "3", ObservedAt: at(1)})
+			w.capture(subagent.Report{ToolCallID: "c", ExecutionID: "1", ObservedAt: at(5)})
+			w.capture(subagent.Report{ToolCallID: "c", ExecutionID: "2", ObservedAt: at(6)})
+			w.capture(subagent.Report{ToolCallID: "c", ExecutionID: "3", ObservedAt: at(1)})
 		}, subagent.Findings{Collisions: 1, LastObservedAt: new(at(6))}},
 		"imported": { // what a transcript tells is old, and issues calls of delegation tools
 			func(w *contextScene) {
-				w.capture(subagent.Frame{ToolCallID: "old", ObservedAt: at(1)})
+				w.capture(subagent.Report{ToolCallID: "old", ObservedAt: at(1)})
 				m := w.tell(told{created: at(5), metadata: "{}"})
 				w.exec(`INSERT INTO task_session_delegations (message_id, tool_call_id, ordinal, session_id, message_seq)
 					VALUES (?, 'c', 0, ?, 1)`, m, w.session)
-				w.capture(subagent.Frame{ToolCallID: "c", ObservedAt: at(5)})
+				w.capture(subagent.Report{ToolCallID: "c", ObservedAt: at(5)})
 			}, subagent.Findings{LastObservedAt: new(at(5))},
 		},
 	} {
@@ -129,12 +129,12 @@ func TestKeysAreInstants(t *testing.T) {
 				w := newContextScene(t, open(t))
 				w.since(key)
 				w.tell(told{created: edge.Add(-time.Microsecond), metadata: call("before", "")})
-				w.capture(subagent.Frame{ToolCallID: "x before", ObservedAt: edge.Add(-time.Microsecond)})
+				w.capture(subagent.Report{ToolCallID: "x before", ObservedAt: edge.Add(-time.Microsecond)})
 				if got := w.found(); got != (subagent.Findings{}) {
 					t.Errorf("before: %+v", got)
 				}
 				w.tell(told{created: edge, metadata: call("at", "")})
-				w.capture(subagent.Frame{ToolCallID: "x at", ObservedAt: edge})
+				w.capture(subagent.Report{ToolCallID: "x at", ObservedAt: edge})
 				if diff := cmp.Diff(subagent.Findings{Shortfall: 1, Excess: 1, LastObservedAt: &edge}, w.found()); diff != "" {
 					t.Errorf("at (-want +got):\n%s", diff)
 				}

@@ -150,7 +150,7 @@ func (w *contextScene) health() subagent.Health {
 }
 
 // capture records a frame with an execution and a call, as the service does.
-func (w *contextScene) capture(f subagent.Frame) {
+func (w *contextScene) capture(f subagent.Report) {
 	w.t.Helper()
 	f.TaskSessionID, f.TaskID = w.session, w.task
 	c := subagent.Context{

@@ -31,14 +31,14 @@ func NewContextMetrics(reg prometheus.Registerer) (*ContextMetrics, error) {
 			Help: "Invocations of subagents that a context tells of and no message, when somebody last asked.",
 		}, nil),
 	}
-	for _, outcome := range subagent.FrameOutcomes {
+	for _, outcome := range subagent.RecordOutcomes {
 		m.frames.WithLabelValues(string(outcome))
 	}
 	return m, register(reg, "subagent contexts", m.frames, m.shortfall, m.excess)
 }
 
-// Observed implements subagent.FrameObserver.
-func (m *ContextMetrics) Observed(outcome subagent.FrameOutcome, frames int) {
+// Observed implements subagent.RecordObserver.
+func (m *ContextMetrics) Observed(outcome subagent.RecordOutcome, frames int) {
 	m.frames.WithLabelValues(string(outcome)).Add(float64(frames))
 }
 

@@ -67,9 +67,9 @@ func TestAppendFrames(t *testing.T) {
 		if got := s.call("GET", s.session+"/messages").do(t); got.Body.String() != page.Body.String() {
 			t.Errorf("a replay changed %s", got.Body)
 		}
-		counted := map[subagent.FrameOutcome]int{
-			subagent.FrameAttempted: 2, subagent.FramePersisted: 2, subagent.FrameAnomalousValue: 2,
-			subagent.FrameFailed: 0, subagent.FrameSkippedNoIdentity: 0, subagent.FrameUnknownExecution: 0,
+		counted := map[subagent.RecordOutcome]int{
+			subagent.RecordAttempted: 2, subagent.RecordPersisted: 2, subagent.RecordAnomalousValue: 2,
+			subagent.RecordFailed: 0, subagent.RecordSkippedNoIdentity: 0, subagent.RecordUnknownExecution: 0,
 		}
 		if diff := cmp.Diff(counted, contextFrames(t, s.metrics)); diff != "" {
 			t.Errorf("counters:\n%s", diff)
@@ -167,13 +167,13 @@ func TestContextMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[subagent.FrameOutcome]int{
+	want := map[subagent.RecordOutcome]int{
 		"attempted": 0, "persisted": 0, "skipped_no_identity": 0, "anomalous_value": 0, "failed": 0, "unknown_execution": 0,
 	}
 	if diff := cmp.Diff(want, contextFrames(t, registry)); diff != "" {
 		t.Errorf("at the start:\n%s", diff)
 	}
-	m.Observed(subagent.FrameFailed, 50)
+	m.Observed(subagent.RecordFailed, 50)
 	if want["failed"] = 50; !cmp.Equal(want, contextFrames(t, registry)) {
 		t.Errorf("counted %v", contextFrames(t, registry))
 	}
@@ -183,19 +183,19 @@ func TestContextMetrics(t *testing.T) {
 }
 
 // contextFrames are the counters of the frames that told of subagents.
-func contextFrames(t *testing.T, registry *prometheus.Registry) map[subagent.FrameOutcome]int {
+func contextFrames(t *testing.T, registry *prometheus.Registry) map[subagent.RecordOutcome]int {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted := make(map[subagent.FrameOutcome]int)
+	counted := make(map[subagent.RecordOutcome]int)
 	for _, f := range families {
 		if f.GetName() != "gatehouse_subagent_context_frames_total" {
 			continue
 		}
 		for _, series := range f.GetMetric() {
-			counted[subagent.FrameOutcome(series.GetLabel()[0].GetValue())] = int(series.GetCounter().GetValue())
+			counted[subagent.RecordOutcome(series.GetLabel()[0].GetValue())] = int(series.GetCounter().GetValue())
 		}
 	}
 	return counted

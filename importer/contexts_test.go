@@ -40,7 +40,7 @@ func TestImportedContexts(t *testing.T) {
 				if diff := cmp.Diff(want, counts); diff != "" {
 					t.Errorf("contexts (-want +got):\n%s", diff)
 				}
-				if failed := w.counted.All()[subagent.FrameFailed]; failed != 0 {
+				if failed := w.counted.All()[subagent.RecordFailed]; failed != 0 {
 					t.Errorf("%d frames failed", failed)
 				}
 			})
@@ -113,7 +113,7 @@ func TestContextsAreMadeGood(t *testing.T) {
 		w.services.Contexts = subagent.NewRecorder(failingContexts{}, w.services.Clock.Now, slog.New(slog.DiscardHandler), w.counted)
 		w.load(t, sample("inline-sidechain"))
 		got := w.work(t)
-		if n := len(got.Contexts[got.Sessions[0].ID]); n != 0 || w.counted.All()[subagent.FrameFailed] != 2 {
+		if n := len(got.Contexts[got.Sessions[0].ID]); n != 0 || w.counted.All()[subagent.RecordFailed] != 2 {
 			t.Fatalf("%d contexts, %v", n, w.counted.All())
 		}
 		w.services.Contexts = recorder

@@ -12,17 +12,17 @@ import (
 // invocations are the calls of subagents that a transcript told of, as frames tell of
 // them. No execution of an agent is known: a transcript names none (SC-20).
 type invocations struct {
-	running map[string]subagent.Frame // by the id of the execution
-	calls   map[string]string         // by the session of the subagent: the call of its last run
+	running map[string]subagent.Report // by the id of the execution
+	calls   map[string]string          // by the session of the subagent: the call of its last run
 }
 
 func newInvocations() invocations {
-	return invocations{map[string]subagent.Frame{}, map[string]string{}}
+	return invocations{map[string]subagent.Report{}, map[string]string{}}
 }
 
 // launched is what the start of a run says. What has no result yet has no status.
-func (i invocations) launched(taskID string, e claudecode.ExecutionStart) subagent.Frame {
-	f := subagent.Frame{
+func (i invocations) launched(taskID string, e claudecode.ExecutionStart) subagent.Report {
+	f := subagent.Report{
 		TaskSessionID: e.ParentSessionID, TaskID: taskID, TurnID: e.ParentTurnID,
 		ToolCallID: e.ParentToolCall, ParentToolCallID: i.calls[e.ParentSessionID], ObservedAt: e.At,
 		Payload: subagent.Payload{
@@ -41,7 +41,7 @@ func (i invocations) launched(taskID string, e claudecode.ExecutionStart) subage
 }
 
 // ended is what the end of a run says.
-func (i invocations) ended(e claudecode.ExecutionEnd) subagent.Frame {
+func (i invocations) ended(e claudecode.ExecutionEnd) subagent.Report {
 	f := i.running[e.ID]
 	delete(i.running, e.ID)
 	f.ToolStatus, f.ObservedAt = string(e.Status), e.At
@@ -58,6 +58,6 @@ func storable(text string) string {
 
 // record records a frame. A load that finds it recorded leaves it as it is: the same
 // frames at the same times lead to the same row.
-func (w *writer) record(ctx context.Context, f subagent.Frame) {
-	w.Contexts.Record(ctx, []subagent.Frame{f})
+func (w *writer) record(ctx context.Context, f subagent.Report) {
+	w.Contexts.Record(ctx, []subagent.Report{f})
 }

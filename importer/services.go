@@ -50,5 +50,5 @@ type Executions interface {
 // Contexts is what loading asks of the invocations of subagents. It cannot fail: see
 // [subagent.Recorder].
 type Contexts interface {
-	Record(ctx context.Context, frames []subagent.Frame)
+	Record(ctx context.Context, frames []subagent.Report)
 }

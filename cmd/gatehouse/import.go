@@ -134,8 +134,8 @@ func importServices(store *db.Store, cfg config.Settings, log *slog.Logger) impo
 // uncounted observes the contexts of an import, which nobody scrapes.
 type uncounted struct{}
 
-// Observed implements subagent.FrameObserver.
-func (uncounted) Observed(subagent.FrameOutcome, int) {}
+// Observed implements subagent.RecordObserver.
+func (uncounted) Observed(subagent.RecordOutcome, int) {}
 
 // loadAll loads transcripts one after the other, until one fails.
 func (p *program) loadAll(ctx context.Context, loader *importer.Loader, found []claudecode.Transcript, result *importer.Result) error {

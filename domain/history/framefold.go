@@ -20,8 +20,8 @@ type frameFold struct {
 	touched []*toolCall          // that heard something, in the order of the frames
 	turns   map[string]bool      // that the session has
 
-	// invocations are what the frames that were taken tell of subagents (SC-1).
-	invocations []subagent.Frame
+	// reports are what the frames that were taken tell of subagents (SC-1).
+	reports []subagent.Report
 }
 
 func newFrameFold(locked session.Session, now time.Time) *frameFold {
@@ -53,15 +53,15 @@ func (f *frameFold) all(told []toldFrame) []FrameResult {
 		results[i] = f.one(frame)
 		payload, ok := subagent.PayloadOf(frame.Normalized)
 		if ok && results[i].Outcome != FrameRejected {
-			f.invocations = append(f.invocations, f.invocation(frame, payload))
+			f.reports = append(f.reports, f.report(frame, payload))
 		}
 	}
 	return results
 }
 
-// invocation is what a frame says by itself.
-func (f *frameFold) invocation(frame toldFrame, payload subagent.Payload) subagent.Frame {
-	return subagent.Frame{
+// report is what a frame says of an invocation by itself.
+func (f *frameFold) report(frame toldFrame, payload subagent.Payload) subagent.Report {
+	return subagent.Report{
 		TaskSessionID: f.session.ID, TaskID: f.session.TaskID, TurnID: frame.TurnID, ExecutionID: frame.ExecutionID,
 		ToolCallID: frame.ToolCallID, ParentToolCallID: frame.ParentToolCallID, ToolStatus: frame.Status,
 		ObservedAt: frame.observedAt, Payload: payload,
@@ -76,9 +76,9 @@ func (f *frameFold) merge(call *toolCall, frame toldFrame) (changed bool) {
 	changed = call.merge(frame.Frame)
 	_, itself := subagent.PayloadOf(frame.Normalized)
 	if payload, told := subagent.PayloadOf(call.normalized.known); told && !before && !itself {
-		whole := f.invocation(frame, payload)
+		whole := f.report(frame, payload)
 		whole.TurnID, whole.ParentToolCallID, whole.ToolStatus = value(call.message.TurnID), call.text(memberParent), call.status
-		f.invocations = append(f.invocations, whole)
+		f.reports = append(f.reports, whole)
 	}
 	return changed
 }
@@ -133,7 +133,7 @@ func (f *frameFold) open(frame toldFrame) *toolCall {
 	}
 	m := made.bare(f.session.ID, f.now)
 	m.TaskID, m.Seq = f.session.TaskID, f.lastSeq
-	call := &toolCall{message: m, metadata: map[string]json.RawMessage{}, isNew: true, changed: true}
+	call := &toolCall{message: m, metadata: map[string]json.RawMessage{}, isNew: true}
 	f.calls[m.ID] = call
 	f.touched = append(f.touched, call)
 	return call
@@ -142,7 +142,7 @@ func (f *frameFold) open(frame toldFrame) *toolCall {
 // addition is what the batch writes, and whether that is a change to anybody.
 func (f *frameFold) addition() (a addition, changed bool) {
 	for _, call := range f.touched {
-		changed = changed || call.changed
+		changed = changed || call.isNew || call.changes > 0
 		m := call.done(f.now)
 		if call.isNew {
 			a.messages = append(a.messages, m)

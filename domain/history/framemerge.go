@@ -31,7 +31,7 @@ type toolCall struct {
 	wasTask    bool // whether it carried the call of a subagent before
 	isNew      bool
 	touched    bool // whether it heard a frame of the batch
-	changed    bool // whether that changed it
+	changes    int  // how much of it that changed
 }
 
 // readToolCall returns a stored message as a tool call.
@@ -56,18 +56,19 @@ func readToolCall(m session.Message) (*toolCall, error) {
 // replaces, what is not reported stays, the first turn stays, and a terminal status is
 // frozen (HI-9). It reports whether that changes the message.
 func (c *toolCall) merge(f Frame) (changed bool) {
-	before := c.changed
-	c.changed = false
-	defer func() { changed, c.changed = c.changed, c.changed || before }()
+	before := c.changes
 	c.message.RequestFingerprint += f.Fingerprint
 	if c.message.TurnID == nil && f.TurnID != "" {
-		c.message.TurnID, c.changed = &f.TurnID, true
+		c.message.TurnID = &f.TurnID
+		c.changes++
 	}
 	if f.Content != "" && f.Content != c.message.Content {
-		c.message.Content, c.changed = f.Content, true
+		c.message.Content = f.Content
+		c.changes++
 	}
 	if f.Sanitized && !c.message.Sanitized {
-		c.message.Sanitized, c.changed = true, true
+		c.message.Sanitized = true
+		c.changes++
 	}
 	if f.Status != "" && f.Status != c.status && !session.ToolSettled(c.status) {
 		c.status = f.Status
@@ -84,9 +85,9 @@ func (c *toolCall) merge(f Frame) (changed bool) {
 		c.set(memberRaw, f.Raw)
 	}
 	if c.normalized.merge(f.Normalized) {
-		c.changed = true
+		c.changes++
 	}
-	return c.changed
+	return c.changes > before
 }
 
 // heard reports whether f was merged before, whatever became of the message since:
@@ -105,7 +106,8 @@ func (c *toolCall) result(outcome FrameOutcome, reason FrameReason) FrameResult 
 }
 
 func (c *toolCall) set(member string, value json.RawMessage) {
-	c.metadata[member], c.changed = value, true
+	c.metadata[member] = value
+	c.changes++
 }
 
 func (c *toolCall) text(member string) string {
@@ -121,7 +123,7 @@ func (c *toolCall) done(now time.Time) session.Message {
 	if c.normalized.changed {
 		c.metadata[memberNormalized] = canonicalOf(c.normalized.known)
 	}
-	if c.changed {
+	if c.isNew || c.changes > 0 {
 		c.message.Metadata, c.message.UpdatedAt = encodeMembers(c.metadata), now
 	}
 	return c.message

@@ -4,13 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"time"
 
 	"gatehouse/domain"
 	"gatehouse/domain/event"
-	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 )
@@ -34,19 +30,6 @@ type FrameResult struct {
 	Reason    FrameReason // of what changed nothing, where there is one
 }
 
-// FrameQuery asks for what a batch of frames meets.
-type FrameQuery struct {
-	SessionID  string
-	MessageIDs []string // of the calls, not empty
-	TurnIDs    []string
-}
-
-// FrameScene is what a batch of frames meets.
-type FrameScene struct {
-	Messages []session.Message // with one of the ids, of any session, rolled back or not
-	Turns    []string          // those of the turns that are of the session
-}
-
 type framesTx interface {
 	// FrameScene reads what a batch of frames meets. The transaction holds the locks
 	// of task and session.
@@ -56,7 +39,7 @@ type framesTx interface {
 // ContextRecorder is told of the invocations of subagents that frames tell of, behind
 // the commit of their messages. It cannot fail (SC-14).
 type ContextRecorder interface {
-	Record(ctx context.Context, frames []subagent.Frame)
+	Record(ctx context.Context, reports []subagent.Report)
 }
 
 // RecordingTo returns the same operations, of whose frames r is told.
@@ -86,7 +69,7 @@ func (s *Service) AppendFrames(ctx context.Context, taskID, sessionID string, ba
 	now := s.now()
 	told := readFrames(sessionID, batch, now)
 	var results []FrameResult
-	var invocations []subagent.Frame
+	var reports []subagent.Report
 	err := s.mutate(ctx, taskID, func(ctx context.Context, tx WriteTx, _ task.Task) (*event.Change, error) {
 		locked, err := tx.LockSession(ctx, taskID, sessionID)
 		if err != nil {
@@ -103,14 +86,14 @@ func (s *Service) AppendFrames(ctx context.Context, taskID, sessionID string, ba
 			}
 		}
 		results = fold.all(told)
-		invocations = fold.invocations
+		reports = fold.reports
 		return s.writeFrames(ctx, tx, fold)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("append frames to session %s: %w", sessionID, err)
 	}
-	if s.contexts != nil && len(invocations) > 0 {
-		s.contexts.Record(ctx, invocations)
+	if s.contexts != nil && len(reports) > 0 {
+		s.contexts.Record(ctx, reports)
 	}
 	return results, nil
 }
@@ -127,43 +110,4 @@ func (s *Service) writeFrames(ctx context.Context, tx WriteTx, fold *frameFold) 
 		return nil, err
 	}
 	return change, nil
-}
-
-// toldFrame is a frame of a batch, judged as far as it can be without the store.
-type toldFrame struct {
-	Frame
-
-	messageID  string
-	observedAt time.Time
-	wrong      FrameReason
-}
-
-func readFrames(sessionID string, batch []json.RawMessage, now time.Time) []toldFrame {
-	told := make([]toldFrame, len(batch))
-	for i, raw := range batch {
-		f, wrong := ParseFrame(raw)
-		told[i] = toldFrame{Frame: f, observedAt: now, wrong: wrong}
-		if wrong != "" {
-			continue
-		}
-		told[i].messageID = f.messageID(sessionID)
-		if f.ObservedAt != nil {
-			told[i].observedAt = *f.ObservedAt
-		}
-	}
-	return told
-}
-
-func queryOf(sessionID string, told []toldFrame) FrameQuery {
-	messages, turns := map[string]bool{}, map[string]bool{}
-	for _, f := range told {
-		if f.wrong != "" {
-			continue
-		}
-		messages[f.messageID] = true
-		if f.TurnID != "" {
-			turns[f.TurnID] = true
-		}
-	}
-	return FrameQuery{sessionID, slices.Sorted(maps.Keys(messages)), slices.Sorted(maps.Keys(turns))}
 }

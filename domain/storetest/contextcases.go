@@ -15,7 +15,7 @@ type ContextCase struct {
 	Name     string
 	Frames   []CaseFrame
 	Rows     []CaseRow
-	Counters map[subagent.FrameOutcome]int
+	Counters map[subagent.RecordOutcome]int
 }
 
 // CaseFrame is a frame of a case. Its session is S1, its task T1, or each is empty.
@@ -71,8 +71,8 @@ func ContextCases(t *testing.T, path string) []ContextCase {
 	return file.Cases
 }
 
-// Frame is the frame in a session of a task.
-func (f CaseFrame) Frame(t *testing.T, sessionID, taskID string) subagent.Frame {
+// Report is what the frame says in a session of a task.
+func (f CaseFrame) Report(t *testing.T, sessionID, taskID string) subagent.Report {
 	t.Helper()
 	v, err := domain.ParseJSON(f.Payload)
 	if err != nil {
@@ -88,7 +88,7 @@ func (f CaseFrame) Frame(t *testing.T, sessionID, taskID string) subagent.Frame 
 	if f.Task == "" {
 		taskID = ""
 	}
-	return subagent.Frame{
+	return subagent.Report{
 		TaskSessionID: sessionID, TaskID: taskID, TurnID: f.TurnID, ExecutionID: f.ExecutionID, ToolCallID: f.ToolCallID,
 		ParentToolCallID: f.ParentToolCallID, ToolStatus: f.Status, ObservedAt: f.ObservedAt, Payload: payload,
 	}

@@ -82,28 +82,28 @@ func (m *ContextModel) ContextRows(_ context.Context, sessionID string) ([]subag
 	return rows, nil
 }
 
-// FrameCounts is a subagent.FrameObserver that can be asked.
+// FrameCounts is a subagent.RecordObserver that can be asked.
 type FrameCounts struct {
 	mu sync.Mutex
-	n  map[subagent.FrameOutcome]int
+	n  map[subagent.RecordOutcome]int
 }
 
-// Observed implements subagent.FrameObserver.
-func (c *FrameCounts) Observed(outcome subagent.FrameOutcome, frames int) {
+// Observed implements subagent.RecordObserver.
+func (c *FrameCounts) Observed(outcome subagent.RecordOutcome, frames int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
-		c.n = make(map[subagent.FrameOutcome]int)
+		c.n = make(map[subagent.RecordOutcome]int)
 	}
 	c.n[outcome] += frames
 }
 
 // All returns every outcome with its number.
-func (c *FrameCounts) All() map[subagent.FrameOutcome]int {
+func (c *FrameCounts) All() map[subagent.RecordOutcome]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make(map[subagent.FrameOutcome]int)
-	for _, outcome := range subagent.FrameOutcomes {
+	all := make(map[subagent.RecordOutcome]int)
+	for _, outcome := range subagent.RecordOutcomes {
 		all[outcome] = c.n[outcome]
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 // population is the shape of real traffic: 253 invocations in 127 turns.
 type population struct {
 	turns  []string
-	frames []subagent.Frame
+	frames []subagent.Report
 }
 
 // fanOut is how many turns spawned how many invocations.
@@ -27,7 +27,7 @@ func newPopulation() (p population) {
 			turn := domain.NewID()
 			p.turns = append(p.turns, turn)
 			for range size {
-				p.frames = append(p.frames, subagent.Frame{
+				p.frames = append(p.frames, subagent.Report{
 					TurnID: turn, ExecutionID: "run", ToolCallID: fmt.Sprintf("call %03d", len(p.frames)),
 					ObservedAt: start.Add(time.Duration(len(p.frames)) * time.Second),
 				})

@@ -46,7 +46,7 @@ func newReadsWorld(t *testing.T, open Open) *readsWorld {
 
 // record records frames of the session, in the order given and observed at the start
 // unless they say when.
-func (w *readsWorld) record(frames ...subagent.Frame) {
+func (w *readsWorld) record(frames ...subagent.Report) {
 	for _, f := range frames {
 		f.TaskID = w.taskID
 		if f.TaskSessionID == "" {
@@ -55,7 +55,7 @@ func (w *readsWorld) record(frames ...subagent.Frame) {
 		if f.ObservedAt.IsZero() {
 			f.ObservedAt = start
 		}
-		w.recorder.Record(w.t.Context(), []subagent.Frame{f})
+		w.recorder.Record(w.t.Context(), []subagent.Report{f})
 	}
 }
 
@@ -83,11 +83,11 @@ func (w *readsWorld) all() subagent.ContextFilter {
 func contextLists(t *testing.T, w *readsWorld) {
 	later := start.Add(time.Microsecond)
 	w.record(
-		subagent.Frame{ToolCallID: "A", ObservedAt: later},
-		subagent.Frame{ToolCallID: "é"}, subagent.Frame{ToolCallID: "a"}, subagent.Frame{ToolCallID: "_"},
-		subagent.Frame{ToolCallID: "B"}, subagent.Frame{ToolCallID: "b", ExecutionID: "é"},
-		subagent.Frame{ToolCallID: "b", ExecutionID: "z"}, subagent.Frame{ToolCallID: "b", ExecutionID: "Z"},
-		subagent.Frame{ToolCallID: "0", ObservedAt: start.Add(-time.Microsecond)},
+		subagent.Report{ToolCallID: "A", ObservedAt: later},
+		subagent.Report{ToolCallID: "é"}, subagent.Report{ToolCallID: "a"}, subagent.Report{ToolCallID: "_"},
+		subagent.Report{ToolCallID: "B"}, subagent.Report{ToolCallID: "b", ExecutionID: "é"},
+		subagent.Report{ToolCallID: "b", ExecutionID: "z"}, subagent.Report{ToolCallID: "b", ExecutionID: "Z"},
+		subagent.Report{ToolCallID: "0", ObservedAt: start.Add(-time.Microsecond)},
 	)
 	want := []string{"0 unknown", "B unknown", "_ unknown", "a unknown", "b Z", "b z", "b é", "é unknown", "A unknown"}
 	for limit := 1; limit <= len(want)+1; limit++ {
@@ -104,8 +104,8 @@ func contextLists(t *testing.T, w *readsWorld) {
 func contextFilters(t *testing.T, w *readsWorld) {
 	other, turn := w.mainIn("/x"), domain.NewID()
 	w.record(
-		subagent.Frame{ToolCallID: "of the turn", TurnID: turn}, subagent.Frame{ToolCallID: "of no turn"},
-		subagent.Frame{ToolCallID: "elsewhere", TurnID: turn, TaskSessionID: other.ID},
+		subagent.Report{ToolCallID: "of the turn", TurnID: turn}, subagent.Report{ToolCallID: "of no turn"},
+		subagent.Report{ToolCallID: "elsewhere", TurnID: turn, TaskSessionID: other.ID},
 	)
 	for name, c := range map[string]struct {
 		filter subagent.ContextFilter
@@ -128,7 +128,7 @@ func contextFilters(t *testing.T, w *readsWorld) {
 
 func contextCursors(t *testing.T, w *readsWorld) {
 	turn := domain.NewID()
-	w.record(subagent.Frame{ToolCallID: "a", TurnID: turn}, subagent.Frame{ToolCallID: "b", TurnID: turn})
+	w.record(subagent.Report{ToolCallID: "a", TurnID: turn}, subagent.Report{ToolCallID: "b", TurnID: turn})
 	page, err := w.contexts.List(t.Context(), w.all(), domain.PageRequest{Limit: 1})
 	if err != nil || page.NextCursor == nil {
 		t.Fatalf("%+v, %v", page, err)
@@ -157,9 +157,9 @@ func contextSums(t *testing.T, w *readsWorld) {
 		t.Errorf("of nothing:\n%s", diff)
 	}
 	w.record(
-		subagent.Frame{ToolCallID: "silent"},
-		subagent.Frame{ToolCallID: "zero", ToolStatus: "failed", Payload: subagent.Payload{ToolUseCount: new(int64(0))}},
-		subagent.Frame{ToolCallID: "some", ToolStatus: "running", Payload: subagent.Payload{TotalTokens: new(int64(7)), ToolUseCount: new(int64(2))}},
+		subagent.Report{ToolCallID: "silent"},
+		subagent.Report{ToolCallID: "zero", ToolStatus: "failed", Payload: subagent.Payload{ToolUseCount: new(int64(0))}},
+		subagent.Report{ToolCallID: "some", ToolStatus: "running", Payload: subagent.Payload{TotalTokens: new(int64(7)), ToolUseCount: new(int64(2))}},
 	)
 	got := w.summary(t, w.all())
 	if got.Invocations != 3 || got.Settled != 1 || got.InFlight() != 2 {
@@ -174,7 +174,7 @@ func contextGreatSums(t *testing.T, w *readsWorld) {
 	want := new(big.Int)
 	for i := range 5 {
 		n := int64(math.MaxInt64 - i)
-		w.record(subagent.Frame{ToolCallID: clientID(i), Payload: subagent.Payload{TotalTokens: &n, ToolUseCount: new(int64(1<<32 - 1)), DurationMS: new(int64(i + 1))}})
+		w.record(subagent.Report{ToolCallID: clientID(i), Payload: subagent.Payload{TotalTokens: &n, ToolUseCount: new(int64(1<<32 - 1)), DurationMS: new(int64(i + 1))}})
 		want.Add(want, big.NewInt(n))
 	}
 	got := w.summary(t, w.all())

@@ -72,7 +72,7 @@ func (w *contextWorld) runCase(t *testing.T, c ContextCase) {
 	of := w.mainIn("/w")
 	w.counts.n = nil
 	for _, f := range c.Frames {
-		w.recorder.Record(t.Context(), []subagent.Frame{f.Frame(t, of.ID, w.taskID)})
+		w.recorder.Record(t.Context(), []subagent.Report{f.Report(t, of.ID, w.taskID)})
 	}
 	if diff := cmp.Diff(c.Rows, CaseRows(w.contextsOf(t, of.ID))); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
@@ -83,12 +83,12 @@ func (w *contextWorld) runCase(t *testing.T, c ContextCase) {
 }
 
 // drawFrame draws a frame of few keys and few values, so that they meet.
-func drawFrame(t *rapid.T, sessionID, taskID string) subagent.Frame {
+func drawFrame(t *rapid.T, sessionID, taskID string) subagent.Report {
 	text := func(name string, of ...string) string { return rapid.SampledFrom(append(of, "")).Draw(t, name) }
 	number := func(name string) *int64 {
 		return rapid.SampledFrom([]*int64{nil, new(int64(-1)), new(int64(0)), new(int64(1)), new(int64(1 << 62))}).Draw(t, name)
 	}
-	return subagent.Frame{
+	return subagent.Report{
 		TaskSessionID: sessionID, TaskID: taskID,
 		TurnID: text("turn", "turn-1", "turn-2"), ExecutionID: text("execution", "e1", "e2"),
 		ToolCallID: rapid.SampledFrom([]string{"c1", "c2"}).Draw(t, "call"), ParentToolCallID: text("parent", "p1", "p2"),
@@ -110,7 +110,7 @@ func contextModel(t *testing.T, w *contextWorld) {
 		of, model := w.mainIn("/w"), &ContextModel{}
 		other := subagent.NewRecorder(model, w.clock, slog.New(slog.DiscardHandler), &FrameCounts{})
 		for range rapid.IntRange(1, 4).Draw(rt, "batches") {
-			var frames []subagent.Frame
+			var frames []subagent.Report
 			for range rapid.IntRange(1, 6).Draw(rt, "frames") {
 				frames = append(frames, drawFrame(rt, of.ID, w.taskID))
 			}
@@ -126,7 +126,7 @@ func contextModel(t *testing.T, w *contextWorld) {
 
 func contextDeletes(t *testing.T, w *contextWorld) {
 	turn := w.turn(w.main)
-	w.recorder.Record(t.Context(), []subagent.Frame{{TaskSessionID: w.main.ID, TaskID: w.taskID, TurnID: turn.ID, ToolCallID: "c"}})
+	w.recorder.Record(t.Context(), []subagent.Report{{TaskSessionID: w.main.ID, TaskID: w.taskID, TurnID: turn.ID, ToolCallID: "c"}})
 	if err := w.sessions.DeleteTurn(t.Context(), w.taskID, turn.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -139,15 +139,15 @@ func contextDeletes(t *testing.T, w *contextWorld) {
 	if rows := w.contextsOf(t, w.main.ID); len(rows) != 0 {
 		t.Errorf("after its session: %+v", rows)
 	}
-	w.recorder.Record(t.Context(), []subagent.Frame{{TaskSessionID: w.main.ID, TaskID: w.taskID, ToolCallID: "c"}})
-	if got := w.counts.All(); got[subagent.FrameFailed] != 1 || got[subagent.FramePersisted] != 1 {
+	w.recorder.Record(t.Context(), []subagent.Report{{TaskSessionID: w.main.ID, TaskID: w.taskID, ToolCallID: "c"}})
+	if got := w.counts.All(); got[subagent.RecordFailed] != 1 || got[subagent.RecordPersisted] != 1 {
 		t.Errorf("counted %v", got)
 	}
 }
 
 func contextExecutions(t *testing.T, w *contextWorld) {
-	frame := func(execution, status, model string, tokens int64) subagent.Frame {
-		return subagent.Frame{
+	frame := func(execution, status, model string, tokens int64) subagent.Report {
+		return subagent.Report{
 			TaskSessionID: w.main.ID, TaskID: w.taskID, ExecutionID: execution, ToolCallID: "call_0", ToolStatus: status,
 			ObservedAt: start, Payload: subagent.Payload{Model: model, TotalTokens: &tokens},
 		}
@@ -161,11 +161,11 @@ func contextExecutions(t *testing.T, w *contextWorld) {
 		t.Fatalf("no row of %s", execution)
 		return subagent.Context{}
 	}
-	w.recorder.Record(t.Context(), []subagent.Frame{frame("earlier", "in_progress", "m", 1)})
-	w.recorder.Record(t.Context(), []subagent.Frame{frame("later", "in_progress", "m", 2)})
+	w.recorder.Record(t.Context(), []subagent.Report{frame("earlier", "in_progress", "m", 1)})
+	w.recorder.Record(t.Context(), []subagent.Report{frame("later", "in_progress", "m", 2)})
 	before := of("later")
-	w.recorder.Record(t.Context(), []subagent.Frame{frame("earlier", "completed", "m2", 3)})
-	w.recorder.Record(t.Context(), []subagent.Frame{frame("", "failed", "m3", 4)})
+	w.recorder.Record(t.Context(), []subagent.Report{frame("earlier", "completed", "m2", 3)})
+	w.recorder.Record(t.Context(), []subagent.Report{frame("", "failed", "m3", 4)})
 	if diff := cmp.Diff(before, of("later")); diff != "" {
 		t.Errorf("the later execution changed:\n%s", diff)
 	}
@@ -196,9 +196,9 @@ func contextFailures(t *testing.T, w *contextWorld) {
 	if page := w.read(t, w.main, history.PageQuery{Limit: new(200)}); len(page.Messages) != n {
 		t.Errorf("%d messages are stored", len(page.Messages))
 	}
-	want := map[subagent.FrameOutcome]int{
-		subagent.FrameAttempted: n, subagent.FrameFailed: n, subagent.FrameUnknownExecution: n,
-		subagent.FramePersisted: 0, subagent.FrameSkippedNoIdentity: 0, subagent.FrameAnomalousValue: 0,
+	want := map[subagent.RecordOutcome]int{
+		subagent.RecordAttempted: n, subagent.RecordFailed: n, subagent.RecordUnknownExecution: n,
+		subagent.RecordPersisted: 0, subagent.RecordSkippedNoIdentity: 0, subagent.RecordAnomalousValue: 0,
 	}
 	if diff := cmp.Diff(want, w.counts.All()); diff != "" {
 		t.Errorf("counters:\n%s", diff)
@@ -215,7 +215,7 @@ func contextsOfHalves(t *testing.T, w *contextWorld) {
 		w.tell(t, w.main, frameText{
 			"frame": "tool_call", "tool_call_id": call, "status": "completed", "turn_id": turn.ID, "parent_tool_call_id": "p", "normalized": halves[0],
 		})
-		if got := w.counts.All(); got[subagent.FrameAttempted] != i {
+		if got := w.counts.All(); got[subagent.RecordAttempted] != i {
 			t.Errorf("half a call counted: %v", got)
 		}
 		w.tell(t, w.main, frameText{"frame": "tool_call_update", "tool_call_id": call, "normalized": halves[1]})
@@ -226,7 +226,7 @@ func contextsOfHalves(t *testing.T, w *contextWorld) {
 			t.Errorf("row is %+v", row)
 		}
 	}
-	if got := w.counts.All(); len(rows) != 2 || got[subagent.FrameAttempted] != 2 || got[subagent.FramePersisted] != 2 {
+	if got := w.counts.All(); len(rows) != 2 || got[subagent.RecordAttempted] != 2 || got[subagent.RecordPersisted] != 2 {
 		t.Errorf("%d rows, counted %v", len(rows), got)
 	}
 }
@@ -256,7 +256,7 @@ func contextsOfFrames(t *testing.T, w *contextWorld) {
 	if diff := cmp.Diff([]subagent.Context{want}, rows, cmpopts.IgnoreFields(subagent.Context{}, "ID", "UpdatedAt")); diff != "" {
 		t.Errorf("rows:\n%s", diff)
 	}
-	if got := w.counts.All(); got[subagent.FrameAttempted] != 2 || got[subagent.FrameSkippedNoIdentity] != 1 || got[subagent.FrameAnomalousValue] != 1 {
+	if got := w.counts.All(); got[subagent.RecordAttempted] != 2 || got[subagent.RecordSkippedNoIdentity] != 1 || got[subagent.RecordAnomalousValue] != 1 {
 		t.Errorf("counted %v", got)
 	}
 	if _, ok := domain.ParseID(rows[0].ID); !ok {

@@ -18,7 +18,7 @@ import (
 func contextWriters(t *testing.T, w *contextWorld) {
 	const writers, batches = 20, 3
 	of := w.mainIn("/w")
-	frames := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) subagent.Frame { return drawFrame(rt, of.ID, w.taskID) }), 6*writers*batches, -1).Example(rand.IntN(1 << 30))
+	frames := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) subagent.Report { return drawFrame(rt, of.ID, w.taskID) }), 6*writers*batches, -1).Example(rand.IntN(1 << 30))
 	var wg sync.WaitGroup
 	for i := range writers {
 		wg.Go(func() {
@@ -30,7 +30,7 @@ func contextWriters(t *testing.T, w *contextWorld) {
 	}
 	wg.Wait()
 	told := frames[:6*writers*batches]
-	if got := w.counts.All(); got[subagent.FramePersisted] != len(told) || got[subagent.FrameAttempted] != len(told) {
+	if got := w.counts.All(); got[subagent.RecordPersisted] != len(told) || got[subagent.RecordAttempted] != len(told) {
 		t.Errorf("counted %v of %d frames", got, len(told))
 	}
 	rows := w.contextsOf(t, of.ID)
@@ -42,14 +42,14 @@ func contextWriters(t *testing.T, w *contextWorld) {
 		t.Fatalf("%d rows of %d keys", len(rows), len(keys))
 	}
 	for _, row := range rows {
-		wantPossible(t, row, slices.DeleteFunc(slices.Clone(told), func(f subagent.Frame) bool {
+		wantPossible(t, row, slices.DeleteFunc(slices.Clone(told), func(f subagent.Report) bool {
 			return subagent.ExecutionKey(f.ExecutionID) != row.AgentExecutionID || f.ToolCallID != row.ToolCallID
 		}))
 	}
 }
 
 // wantPossible holds a row against the frames of its key, told in an unknown order.
-func wantPossible(t *testing.T, row subagent.Context, told []subagent.Frame) {
+func wantPossible(t *testing.T, row subagent.Context, told []subagent.Report) {
 	t.Helper()
 	async, settled := false, false
 	for _, f := range told {
@@ -60,22 +60,22 @@ func wantPossible(t *testing.T, row subagent.Context, told []subagent.Frame) {
 			t.Errorf("%s cannot be: %+v", what, row)
 		}
 	}
-	some := func(match func(f subagent.Frame) bool) bool { return slices.ContainsFunc(told, match) }
-	text := func(what string, got *string, said func(subagent.Frame) string) {
-		of(what, some(func(f subagent.Frame) bool { return said(f) != "" }) == (got != nil))
-		of(what, got == nil || some(func(f subagent.Frame) bool { return said(f) == *got }))
+	some := func(match func(f subagent.Report) bool) bool { return slices.ContainsFunc(told, match) }
+	text := func(what string, got *string, said func(subagent.Report) string) {
+		of(what, some(func(f subagent.Report) bool { return said(f) != "" }) == (got != nil))
+		of(what, got == nil || some(func(f subagent.Report) bool { return said(f) == *got }))
 	}
 	of("is_async", row.IsAsync == async)
 	of("settled_at", (row.SettledAt != nil) == settled)
-	of("settled_at with tool_status", !settled || some(func(f subagent.Frame) bool {
+	of("settled_at with tool_status", !settled || some(func(f subagent.Report) bool {
 		return f.ObservedAt.Equal(*row.SettledAt) && f.ToolStatus == *row.ToolStatus && session.ToolSettled(f.ToolStatus)
 	}))
-	of("observed_at", some(func(f subagent.Frame) bool { return f.ObservedAt.Equal(row.ObservedAt) }))
-	text("tool_status", row.ToolStatus, func(f subagent.Frame) string { return f.ToolStatus })
-	text("turn_id", row.TurnID, func(f subagent.Frame) string { return f.TurnID })
-	text("model", row.Model, func(f subagent.Frame) string { return f.Payload.Model })
-	of("total_tokens", (row.TotalTokens != nil) == some(func(f subagent.Frame) bool { return f.Payload.TotalTokens != nil && *f.Payload.TotalTokens > 0 }))
-	of("tool_use_count", (row.ToolUseCount != nil) == some(func(f subagent.Frame) bool { return f.Payload.ToolUseCount != nil && *f.Payload.ToolUseCount >= 0 }))
+	of("observed_at", some(func(f subagent.Report) bool { return f.ObservedAt.Equal(row.ObservedAt) }))
+	text("tool_status", row.ToolStatus, func(f subagent.Report) string { return f.ToolStatus })
+	text("turn_id", row.TurnID, func(f subagent.Report) string { return f.TurnID })
+	text("model", row.Model, func(f subagent.Report) string { return f.Payload.Model })
+	of("total_tokens", (row.TotalTokens != nil) == some(func(f subagent.Report) bool { return f.Payload.TotalTokens != nil && *f.Payload.TotalTokens > 0 }))
+	of("tool_use_count", (row.ToolUseCount != nil) == some(func(f subagent.Report) bool { return f.Payload.ToolUseCount != nil && *f.Payload.ToolUseCount >= 0 }))
 }
 
 func contextFanOuts(t *testing.T, w *contextWorld) {
@@ -84,7 +84,7 @@ func contextFanOuts(t *testing.T, w *contextWorld) {
 		var wg sync.WaitGroup
 		for i := range width {
 			wg.Go(func() {
-				w.recorder.Record(t.Context(), []subagent.Frame{{
+				w.recorder.Record(t.Context(), []subagent.Report{{
 					TaskSessionID: of.ID, TaskID: w.taskID, ExecutionID: "e", ToolCallID: fmt.Sprintf("task:%d", i),
 					Payload: subagent.Payload{Description: "same", TotalTokens: new(int64(i + 1))},
 				}})

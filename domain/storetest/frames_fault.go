@@ -57,7 +57,7 @@ func (f *faults) frames(t *testing.T, store ContextStore, at int) (calls int) {
 	if done := len(stored) == 2; done != (stored[0].TurnID != nil) || err == nil && !done {
 		t.Errorf("half of it is stored after %v: %+v", err, stored)
 	}
-	if got := counts.All(); err != nil && got[subagent.FrameAttempted] != 0 || got[subagent.FramePersisted]+got[subagent.FrameFailed] != got[subagent.FrameAttempted] {
+	if got := counts.All(); err != nil && got[subagent.RecordAttempted] != 0 || got[subagent.RecordPersisted]+got[subagent.RecordFailed] != got[subagent.RecordAttempted] {
 		t.Errorf("counted %v after %v", got, err)
 	}
 	for range 2 {

@@ -5,7 +5,7 @@
 //
 // A [Context] is what frames of tool calls report of one invocation: telemetry, that
 // nothing else hangs on. A [Recorder] takes frames behind the commit of their
-// messages, each with what it reports ([Frame], [PayloadOf]), and has the store merge
+// messages, each with what it reports ([Report], [PayloadOf]), and has the store merge
 // that into the row of its key by one statement ([ContextStore], which lists the
 // rules). It can fail without anybody noticing but those who watch its counters.
 //

@@ -10,29 +10,29 @@ import (
 	"gatehouse/domain"
 )
 
-// FrameOutcome says what became of an observed frame (SC-40).
-type FrameOutcome string
+// RecordOutcome says what became of the report of an observed frame (SC-40).
+type RecordOutcome string
 
 // The outcomes. Of the attempted frames each was skipped, persisted or failed; the
 // other two tell more of one that was not skipped.
 const (
-	FrameAttempted         FrameOutcome = "attempted"
-	FramePersisted         FrameOutcome = "persisted"
-	FrameSkippedNoIdentity FrameOutcome = "skipped_no_identity"
-	FrameAnomalousValue    FrameOutcome = "anomalous_value"
-	FrameFailed            FrameOutcome = "failed"
-	FrameUnknownExecution  FrameOutcome = "unknown_execution"
+	RecordAttempted         RecordOutcome = "attempted"
+	RecordPersisted         RecordOutcome = "persisted"
+	RecordSkippedNoIdentity RecordOutcome = "skipped_no_identity"
+	RecordAnomalousValue    RecordOutcome = "anomalous_value"
+	RecordFailed            RecordOutcome = "failed"
+	RecordUnknownExecution  RecordOutcome = "unknown_execution"
 )
 
-// FrameOutcomes lists every outcome.
-var FrameOutcomes = []FrameOutcome{
-	FrameAttempted, FramePersisted, FrameSkippedNoIdentity, FrameAnomalousValue, FrameFailed, FrameUnknownExecution,
+// RecordOutcomes lists every outcome.
+var RecordOutcomes = []RecordOutcome{
+	RecordAttempted, RecordPersisted, RecordSkippedNoIdentity, RecordAnomalousValue, RecordFailed, RecordUnknownExecution,
 }
 
-// FrameObserver counts frames. It returns at once and never fails.
-type FrameObserver interface {
+// RecordObserver counts frames. It returns at once and never fails.
+type RecordObserver interface {
 	// Observed is told of so many frames, more than none, that came to an outcome.
-	Observed(outcome FrameOutcome, frames int)
+	Observed(outcome RecordOutcome, frames int)
 }
 
 // ContextStore keeps contexts. Package storetest holds what every store must do.
@@ -51,61 +51,61 @@ type ContextStore interface {
 // recordWithin bounds how long a batch of frames may hold up its sender (SC-14).
 const recordWithin = 2 * time.Second
 
-// Recorder leaves contexts of frames. It can break nothing: it runs behind the
+// Recorder leaves contexts of what frames report. It can break nothing: it runs behind the
 // transaction of the messages, in a time that is bounded, and its failures are
 // counted and logged here (SC-14).
 type Recorder struct {
 	store    ContextStore
 	now      domain.Clock
 	log      *slog.Logger
-	observer FrameObserver
+	observer RecordObserver
 }
 
 // NewRecorder returns a Recorder on store.
-func NewRecorder(store ContextStore, now domain.Clock, log *slog.Logger, observer FrameObserver) *Recorder {
+func NewRecorder(store ContextStore, now domain.Clock, log *slog.Logger, observer RecordObserver) *Recorder {
 	return &Recorder{store, now, log, observer}
 }
 
 // Record merges what frames say into the contexts of their keys, those of one key in
 // the order of the frames. The caller may be gone: nothing of its cancellation is
 // taken along. It takes no lock of the task.
-func (r *Recorder) Record(ctx context.Context, frames []Frame) {
+func (r *Recorder) Record(ctx context.Context, reports []Report) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	contexts, counts := r.contexts(frames)
+	contexts, counts := r.contexts(reports)
 	if err := r.merge(ctx, contexts); err != nil {
-		counts[FrameFailed] = len(contexts)
+		counts[RecordFailed] = len(contexts)
 		for _, c := range contexts {
 			r.log.WarnContext(ctx, "subagent context not recorded",
 				"session_id", c.TaskSessionID, "tool_call_id", c.ToolCallID, "error", err)
 		}
 	} else {
-		counts[FramePersisted] = len(contexts)
+		counts[RecordPersisted] = len(contexts)
 	}
-	for _, outcome := range FrameOutcomes {
+	for _, outcome := range RecordOutcomes {
 		if counts[outcome] > 0 {
 			r.observer.Observed(outcome, counts[outcome])
 		}
 	}
 }
 
-// contexts are what frames have to say, in the order in which to merge it, and what
+// contexts are what reports have to say, in the order in which to merge it, and what
 // can be counted before that.
-func (r *Recorder) contexts(frames []Frame) (contexts []Context, counts map[FrameOutcome]int) {
-	counts = make(map[FrameOutcome]int)
-	counts[FrameAttempted] = len(frames)
-	for _, f := range frames {
-		if !f.identified() {
-			counts[FrameSkippedNoIdentity]++
+func (r *Recorder) contexts(reports []Report) (contexts []Context, counts map[RecordOutcome]int) {
+	counts = make(map[RecordOutcome]int)
+	counts[RecordAttempted] = len(reports)
+	for _, report := range reports {
+		if !report.identified() {
+			counts[RecordSkippedNoIdentity]++
 			continue
 		}
-		c, odd := f.context(r.now())
+		c, odd := report.context(r.now())
 		contexts = append(contexts, c)
 		if odd.anomalous {
-			counts[FrameAnomalousValue]++
+			counts[RecordAnomalousValue]++
 		}
 		if odd.unknownExecution {
-			counts[FrameUnknownExecution]++
+			counts[RecordUnknownExecution]++
 		}
 	}
 	slices.SortStableFunc(contexts, byKey)

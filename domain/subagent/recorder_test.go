@@ -24,9 +24,9 @@ func TestContextCases(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			model, counts := &storetest.ContextModel{}, &storetest.FrameCounts{}
 			recorder := subagent.NewRecorder(model, domain.SystemClock, slog.New(slog.DiscardHandler), counts)
-			var frames []subagent.Frame
+			var frames []subagent.Report
 			for _, f := range c.Frames {
-				frames = append(frames, f.Frame(t, "S1", "T1"))
+				frames = append(frames, f.Report(t, "S1", "T1"))
 			}
 			recorder.Record(t.Context(), frames)
 			rows, _ := model.ContextRows(t.Context(), "S1")
@@ -48,8 +48,8 @@ func (m merger) MergeContexts(ctx context.Context, contexts []subagent.Context) 
 	return m(ctx, contexts)
 }
 
-func frameOf(call string) subagent.Frame {
-	return subagent.Frame{TaskSessionID: "S", TaskID: "T", ExecutionID: "e", ToolCallID: call}
+func frameOf(call string) subagent.Report {
+	return subagent.Report{TaskSessionID: "S", TaskID: "T", ExecutionID: "e", ToolCallID: call}
 }
 
 // SC-14: whatever the store does, the caller goes on, in a time that is bounded, and
@@ -68,13 +68,13 @@ func TestRecorderBreaksNothing(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel() // the caller is gone: that ends nothing
 				began := time.Now()
-				recorder.Record(ctx, []subagent.Frame{frameOf("c1"), frameOf(""), frameOf("c2")})
+				recorder.Record(ctx, []subagent.Report{frameOf("c1"), frameOf(""), frameOf("c2")})
 				if took := time.Since(began); took > 2*time.Second {
 					t.Errorf("took %s", took)
 				}
-				want := map[subagent.FrameOutcome]int{
-					subagent.FrameAttempted: 3, subagent.FrameFailed: 2, subagent.FrameSkippedNoIdentity: 1,
-					subagent.FramePersisted: 0, subagent.FrameAnomalousValue: 0, subagent.FrameUnknownExecution: 0,
+				want := map[subagent.RecordOutcome]int{
+					subagent.RecordAttempted: 3, subagent.RecordFailed: 2, subagent.RecordSkippedNoIdentity: 1,
+					subagent.RecordPersisted: 0, subagent.RecordAnomalousValue: 0, subagent.RecordUnknownExecution: 0,
 				}
 				if diff := cmp.Diff(want, counts.All()); diff != "" {
 					t.Errorf("counters:\n%s", diff)
@@ -98,10 +98,10 @@ func TestRecorderOrder(t *testing.T) {
 		}
 		return nil
 	})
-	var frames []subagent.Frame
+	var frames []subagent.Report
 	for _, key := range []string{"S2 e1 c1 1", "S1 e2 c1 2", "S1 e1 c2 3", "S1 e1 c1 4", "S1 e1 c2 5", "S1 e1 c1 6"} {
 		parts := strings.Fields(key)
-		frames = append(frames, subagent.Frame{
+		frames = append(frames, subagent.Report{
 			TaskSessionID: parts[0], TaskID: "T", ExecutionID: parts[1], ToolCallID: parts[2], Payload: subagent.Payload{Model: parts[3]},
 		})
 	}

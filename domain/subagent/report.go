@@ -7,8 +7,8 @@ import (
 	"gatehouse/domain"
 )
 
-// Frame is what a frame says of an invocation, as it came: "" is what it does not say.
-type Frame struct {
+// Report is what a frame says of an invocation, as it came: "" is what it does not say.
+type Report struct {
 	TaskSessionID    string
 	TaskID           string
 	TurnID           string // what the frame says, never guessed (SC-1)
@@ -20,9 +20,9 @@ type Frame struct {
 	Payload          Payload
 }
 
-// identified reports whether f has an identity. Without one it leaves no row (SC-2).
-func (f Frame) identified() bool {
-	return f.TaskSessionID != "" && f.TaskID != "" && f.ToolCallID != ""
+// identified reports whether r has an identity. Without one it leaves no row (SC-2).
+func (r Report) identified() bool {
+	return r.TaskSessionID != "" && r.TaskID != "" && r.ToolCallID != ""
 }
 
 // oddities are what counts beside the outcome of a frame (SC-40).
@@ -31,11 +31,11 @@ type oddities struct {
 	unknownExecution bool
 }
 
-// context is the row that f makes where there is none for its key, and what it has to
+// context is the row that r makes where there is none for its key, and what it has to
 // say where there is: nil is what it does not report. The statement of the store
 // merges it, see [ContextStore].
-func (f Frame) context(now time.Time) (Context, oddities) {
-	execution := ExecutionKey(f.ExecutionID)
+func (r Report) context(now time.Time) (Context, oddities) {
+	execution := ExecutionKey(r.ExecutionID)
 	odd := oddities{unknownExecution: execution == UnknownExecution}
 	reported := func(n *int64, least int64) *int64 {
 		if n == nil || *n < 0 {
@@ -47,17 +47,17 @@ func (f Frame) context(now time.Time) (Context, oddities) {
 		}
 		return n
 	}
-	p := f.Payload
+	p := r.Payload
 	c := Context{
-		ID: domain.NewID(), TaskSessionID: f.TaskSessionID, TaskID: f.TaskID, TurnID: said(f.TurnID),
-		AgentExecutionID: execution, ToolCallID: f.ToolCallID, ParentToolCallID: said(f.ParentToolCallID),
+		ID: domain.NewID(), TaskSessionID: r.TaskSessionID, TaskID: r.TaskID, TurnID: said(r.TurnID),
+		AgentExecutionID: execution, ToolCallID: r.ToolCallID, ParentToolCallID: said(r.ParentToolCallID),
 		SubagentType: said(p.SubagentType), Description: said(p.Description), AgentID: said(p.AgentID),
 		ChildSessionID: said(p.ChildSessionID), Model: said(p.Model),
-		AgentStatus: said(p.Status), ToolStatus: said(f.ToolStatus), IsAsync: p.IsAsync,
+		AgentStatus: said(p.Status), ToolStatus: said(r.ToolStatus), IsAsync: p.IsAsync,
 		// Of tokens and milliseconds many senders cannot tell 0 from absent; the count
 		// of uses is optional on the wire, so its 0 is one (SC-5).
 		TotalTokens: reported(p.TotalTokens, 1), ToolUseCount: reported(p.ToolUseCount, 0), DurationMS: reported(p.DurationMS, 1),
-		Source: SourceLive, ObservedAt: f.ObservedAt, UpdatedAt: now,
+		Source: SourceLive, ObservedAt: r.ObservedAt, UpdatedAt: now,
 	}
 	if c.ObservedAt.IsZero() {
 		c.ObservedAt = now
@@ -85,7 +85,7 @@ func said(text string) *string {
 	return &text
 }
 
-// byKey orders frames by the key of their rows: two writers that merge several rows in
+// byKey orders contexts by their keys: two writers that merge several rows in
 // one order never wait for each other in a circle (SC-12).
 func byKey(a, b Context) int {
 	return cmp.Or(
