@@ -64,6 +64,19 @@ func (t *tx) RunningExecutions(ctx context.Context, sessionID string) ([]subagen
 	return each(rows, executionRow.execution), err
 }
 
+// LaterRuns implements subagent.ExecutionMover.
+func (t *tx) LaterRuns(ctx context.Context, childSessionID string, run int) ([]subagent.Execution, error) {
+	rows, err := all[executionRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("child_session_id = ? AND run > ?", childSessionID, run).Order("run")
+	})
+	return each(rows, executionRow.execution), err
+}
+
+// MoveExecution implements subagent.ExecutionMover.
+func (t *tx) MoveExecution(ctx context.Context, moved subagent.Execution) error {
+	return update(ctx, t.querier, &executionRow{Execution: moved}, "start_message_seq", "end_message_seq", "updated_at")
+}
+
 // LastRun implements subagent.ExecutionTx.
 func (t *tx) LastRun(ctx context.Context, childSessionID string) (run int, running bool, err error) {
 	err = t.NewSelect().Table("subagent_executions").

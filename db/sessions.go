@@ -86,7 +86,7 @@ func (t *tx) InsertSession(ctx context.Context, made session.Session) (bool, err
 // UpdateSession implements session.WriteTx.
 func (t *tx) UpdateSession(ctx context.Context, changed session.Session) error {
 	return update(ctx, t.querier, &sessionRow{Session: changed},
-		"title", "auto_run", "state", "incarnation_id", "queue_revision", "updated_at")
+		"title", "workspace_path", "auto_run", "state", "incarnation_id", "queue_revision", "updated_at")
 }
 
 // SetPrimarySession implements session.WriteTx.

@@ -25,6 +25,7 @@ type Tasks interface {
 	// Get returns [task.ErrNotFound] when there is none.
 	Get(ctx context.Context, id string) (task.Task, error)
 	Create(ctx context.Context, n task.New) (t task.Task, created bool, err error)
+	Update(ctx context.Context, id string, p task.Patch) (task.Task, error)
 }
 
 // Sessions is what loading asks of sessions and turns.
@@ -45,10 +46,11 @@ type History interface {
 type Executions interface {
 	Start(ctx context.Context, r subagent.ExecutionStart) (e subagent.Execution, created bool, err error)
 	End(ctx context.Context, taskID, id string, status subagent.ExecutionStatus) (subagent.Execution, error)
+	Extend(ctx context.Context, taskID, id string) (subagent.Execution, error)
 }
 
 // Contexts is what loading asks of the invocations of subagents. It cannot fail: see
 // [subagent.Recorder].
 type Contexts interface {
-	Record(ctx context.Context, frames []subagent.Report)
+	Record(ctx context.Context, reports []subagent.Report)
 }

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"gatehouse/domain"
@@ -32,6 +33,9 @@ type known struct {
 	state session.State // as it was before
 	files int           // that it was read from and that gave nothing new yet
 	grew  bool
+
+	over bool // whether the run that is told had ended before
+	late bool // whether it said something new in it
 }
 
 // grew notes that something of a session was new.
@@ -62,7 +66,7 @@ func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time
 		}
 	}
 	if told.state = stored.State; !missing {
-		return nil
+		return w.learn(ctx, stored, s)
 	}
 	n := newSession(s)
 	n.TaskID = w.task.ID
@@ -80,6 +84,23 @@ func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time
 	return nil
 }
 
+// learn takes over what a session that is there was not told before: its file was cut
+// in front of that. The rest may have been changed since by a person.
+func (w *writer) learn(ctx context.Context, stored session.Session, s claudecode.Session) error {
+	n, patch := newSession(s), session.Patch{}
+	if stored.WorkspacePath == nil {
+		patch.WorkspacePath = n.WorkspacePath
+	}
+	if s.Kind == claudecode.KindMain && slices.Contains(w.task.Formerly, stored.Title) {
+		patch.Title = &n.Title
+	}
+	if patch == (session.Patch{}) {
+		return nil
+	}
+	_, err := w.Sessions.Update(ctx, w.task.ID, s.ID, patch)
+	return err
+}
+
 // elsewhere says where a session is that should be in the task of the transcript.
 func (w *writer) elsewhere(ctx context.Context, s session.Session) error {
 	t, err := w.Tasks.Get(ctx, s.TaskID)
@@ -92,13 +113,16 @@ func (w *writer) elsewhere(ctx context.Context, s session.Session) error {
 	return ErrOtherTask
 }
 
-// makeTask makes the task of the transcript, unless it is there. Its title may have
-// changed since, here or there.
+// makeTask makes the task of the transcript, unless it is there. A title that less of
+// the transcript gave it grows along; a person's stays.
 func (w *writer) makeTask(ctx context.Context) error {
 	t, err := w.Tasks.Get(ctx, w.task.ID)
 	switch {
 	case err == nil && t.WorkspaceID != w.workspaceID:
 		return ErrOtherWorkspace
+	case err == nil && slices.Contains(w.task.Formerly, t.Title):
+		_, err := w.Tasks.Update(ctx, t.ID, task.Patch{Title: &w.task.Title})
+		return err
 	case err == nil || !errors.Is(err, task.ErrNotFound):
 		return err
 	}
@@ -123,7 +147,7 @@ func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.
 
 func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
 	w.Clock.set(e.At)
-	_, created, err := w.Executions.Start(ctx, subagent.ExecutionStart{
+	run, created, err := w.Executions.Start(ctx, subagent.ExecutionStart{
 		ID: e.ID, TaskID: w.task.ID, ParentSessionID: e.ParentSessionID, ParentToolCallID: e.ParentToolCall,
 		ParentMessageID: &e.ParentMessageID, ChildSessionID: e.ChildSessionID, Tool: e.Tool,
 	})
@@ -134,14 +158,24 @@ func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
 		w.grew(e.ParentSessionID)
 		w.added.Executions++
 	}
+	child := w.sessions[e.ChildSessionID]
+	child.over, child.late = run.Status != subagent.ExecutionRunning, false
 	w.record(ctx, w.invocations.launched(w.task.ID, e))
 	return nil
 }
 
+// end ends a run. One that an earlier load ended takes in what the child said in it
+// and that load did not find.
 func (w *writer) end(ctx context.Context, e claudecode.ExecutionEnd) error {
 	w.Clock.set(e.At)
 	w.record(ctx, w.invocations.ended(e))
-	_, err := w.Executions.End(ctx, w.task.ID, e.ID, subagent.ExecutionStatus(e.Status))
+	run, err := w.Executions.End(ctx, w.task.ID, e.ID, subagent.ExecutionStatus(e.Status))
+	if err != nil {
+		return err
+	}
+	if child := w.sessions[run.ChildSessionID]; child.over && child.late {
+		_, err = w.Executions.Extend(ctx, w.task.ID, e.ID)
+	}
 	return err
 }
 
@@ -171,6 +205,9 @@ func (w *writer) writeMessages(ctx context.Context, sessionID string, messages [
 		w.added.FileChanges += done.FileChanges
 		if done.Messages+done.Grown > 0 {
 			w.grew(sessionID)
+		}
+		if done.Messages > 0 {
+			w.sessions[sessionID].late = true
 		}
 		return nil
 	}

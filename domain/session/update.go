@@ -14,6 +14,10 @@ type Patch struct {
 	Title   *string
 	AutoRun *bool
 	State   *State // by a runner
+
+	// WorkspacePath counts where none is known: the record of a transcript may be told
+	// it late (HI-30).
+	WorkspacePath *string
 }
 
 // Validate reports what is wrong with p on its own.
@@ -21,6 +25,9 @@ func (p Patch) Validate() error {
 	var problems domain.Problems
 	if p.Title != nil {
 		domain.CheckText(&problems, "/body/title", *p.Title, domain.MaxShortText)
+	}
+	if p.WorkspacePath != nil {
+		domain.CheckText(&problems, "/body/workspace_path", *p.WorkspacePath, domain.MaxPath)
 	}
 	return problems.Err()
 }
@@ -43,6 +50,9 @@ func (p Patch) Apply(s Session) (Session, error) {
 	}
 	if p.State != nil {
 		s.State = *p.State
+	}
+	if s.WorkspacePath == nil {
+		s.WorkspacePath = p.WorkspacePath
 	}
 	return s, nil
 }

@@ -23,6 +23,7 @@ func Executions(t *testing.T, open Open) {
 		"API-8 a start is idempotent by id":                           executionReplays,
 		"API-23 child and message are the parent's":                   executionPlaces,
 		"HI-10 a child runs one execution at a time":                  executionRunsAlone,
+		"HI-30 what a run is told late is its own":                    executionExtends,
 		"HI-10 one of two racing starts wins":                         executionRaces,
 		"HI-10 executions end with their session":                     executionsEndWithSession,
 		"start names every problem":                                   executionValidates,

@@ -38,6 +38,7 @@ type ExecutionEnder interface {
 type ExecutionTx interface {
 	task.Tx
 	ExecutionEnder
+	ExecutionMover
 
 	// Execution returns an execution of any task, or [ErrExecutionNotFound].
 	Execution(ctx context.Context, id string) (Execution, error)

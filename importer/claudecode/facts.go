@@ -1,10 +1,14 @@
 package claudecode
 
 import (
+	"slices"
 	"time"
 
 	"gatehouse/domain"
 )
+
+// noTitle is the title of a task whose transcript tells none yet.
+const noTitle = "Claude Code session"
 
 // facts is what a thread tells of itself.
 type facts struct {
@@ -69,19 +73,16 @@ func (f *facts) addPrompt(r *record) {
 	}
 }
 
-// title of the task. A summary at the head of a file is most often that of another
-// session: it counts when the line it sums up is here.
-func (f *facts) title() string {
+// titles of the task, the best first, each of which less of the file could have given.
+// A summary at the head of a file is most often that of another session: it counts when
+// the line it sums up is here.
+func (f *facts) titles() []string {
 	summary, leaf := "", ""
 	for of, text := range f.summaries {
 		if f.seen.has(of) && (leaf == "" || of < leaf) {
 			summary, leaf = text, of
 		}
 	}
-	for _, t := range []string{f.customTitle, summary, f.aiTitle, f.prompt, f.command} {
-		if t != "" {
-			return t
-		}
-	}
-	return "Claude Code session"
+	known := []string{f.customTitle, summary, f.aiTitle, f.prompt, f.command, noTitle}
+	return slices.DeleteFunc(known, func(t string) bool { return t == "" })
 }

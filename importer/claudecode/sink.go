@@ -37,6 +37,7 @@ const (
 type Task struct {
 	ID        string
 	Title     string    // the summary of the transcript, else the start of its first prompt
+	Formerly  []string  // titles that it may have had when less of it was there
 	CreatedAt time.Time // of its first line; zero when no line tells
 }
 

@@ -81,11 +81,12 @@ func (r *reader) tell(ctx context.Context) error {
 	}
 	r.name(x.facts)
 	t := &thread{reader: r, index: x, session: r.session, linked: r.link(x, r.session)}
-	if err := r.sink.Task(ctx, Task{r.task, x.facts.title(), x.facts.began}); err != nil {
+	titles := x.facts.titles()
+	if err := r.sink.Task(ctx, Task{r.task, titles[0], titles[1:], x.facts.began}); err != nil {
 		return err
 	}
 	err = r.sink.Session(ctx, Session{
-		ID: r.session, TaskID: r.task, Kind: KindMain, Title: x.facts.title(), WorkspacePath: x.facts.cwd,
+		ID: r.session, TaskID: r.task, Kind: KindMain, Title: titles[0], WorkspacePath: x.facts.cwd,
 	})
 	if err != nil {
 		return err
