@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,20 +22,8 @@ func TestQuickStart(t *testing.T) {
 
 func quickStart(t *testing.T, name string) {
 	t.Helper()
-	var script strings.Builder
-	script.WriteString("set -eu\nSERVER=\ntrap 'test -z \"$SERVER\" || kill $SERVER' EXIT\n")
-	for _, m := range block.FindAllStringSubmatch(read(t, "README.md"), -1) {
-		script.WriteString(m[1])
-	}
-	script.WriteString("SERVER=\n") // the last block ended it
-	shell := exec.CommandContext(t.Context(), name, "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", freeAddress(t)))
-	shell.Dir = checkout
-	shell.Env = append(withoutSettings(), "TMPDIR="+t.TempDir())
-	out, err := shell.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	text := strings.ReplaceAll(string(out), `\u003e`, ">")
+	out := run(t, name, blocks(t, "README.md"))
+	text := strings.ReplaceAll(out, `\u003e`, ">")
 	for _, want := range []string{
 		`"replayed":true`,
 		`> Three times, with a growing pause.\n\n---\n\nPlease revise the plan.`,
@@ -52,6 +41,44 @@ func quickStart(t *testing.T, name string) {
 	if n := strings.Count(text, `"source_agent_type":"general-purpose"`+"\n"); n != 14 {
 		t.Errorf("the quick start shows %d changes of subagents, not 14:\n%s", n, out)
 	}
+}
+
+// What docs/subagents.md shows works on the server of the quick start.
+func TestSubagents(t *testing.T) {
+	start := blocks(t, "README.md")
+	script := slices.Concat(start[:3], blocks(t, "docs/subagents.md"), start[len(start)-1:])
+	out := run(t, "bash", script)
+	for _, want := range []string{
+		`"source_type":"SUBAGENT"`, `"path_key":"upload.go"`, `"subagents":1`, `"reason":"unknown_frame"`, `"total_tokens":12000`,
+		`"duration_ms":{"reported":0,"sum":null}`, `"shortfall":0`, "ok   subagent contexts",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page does not show %s:\n%s", want, out)
+		}
+	}
+}
+
+// blocks are the shell blocks of a document.
+func blocks(t *testing.T, document string) (found []string) {
+	t.Helper()
+	for _, m := range block.FindAllStringSubmatch(read(t, document), -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// run runs blocks, of which the last one ends the server, and returns what they print.
+func run(t *testing.T, shell string, blocks []string) string {
+	t.Helper()
+	script := "set -eu\nSERVER=\ntrap 'test -z \"$SERVER\" || kill $SERVER' EXIT\n" + strings.Join(blocks, "") + "SERVER=\n"
+	c := exec.CommandContext(t.Context(), shell, "-c", strings.ReplaceAll(script, "127.0.0.1:8080", freeAddress(t)))
+	c.Dir = checkout
+	c.Env = append(withoutSettings(), "TMPDIR="+t.TempDir())
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
 }
 
 // withoutSettings is the environment without what would set up the program.
