@@ -40,12 +40,14 @@ func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) er
 	return nil
 }
 
-// WaitingExecutions implements subagent.Binder.
-func (t *tx) WaitingExecutions(ctx context.Context, sessionID string, toolCallIDs []string) ([]subagent.Execution, error) {
+// ExecutionsOf implements subagent.Binder.
+func (t *tx) ExecutionsOf(ctx context.Context, sessionID string, ds []subagent.Delegation) ([]subagent.Execution, error) {
+	calls := each(ds, func(d subagent.Delegation) string { return d.ToolCallID })
+	messages := each(ds, func(d subagent.Delegation) string { return d.MessageID })
 	rows, err := all[executionRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("parent_session_id = ?", sessionID).
-			Where("parent_tool_call_id IN (?)", bun.List(toolCallIDs)).
-			Where("parent_message_id IS NULL").
+			Where("parent_tool_call_id IN (?)", bun.List(calls)).
+			Where("parent_message_id IS NULL OR parent_message_id IN (?)", bun.List(messages)).
 			Order("started_at", "id")
 	})
 	return each(rows, executionRow.execution), err

@@ -3,6 +3,8 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -49,6 +51,7 @@ type historyRun struct {
 	*historyWorld
 	sessions   []*historySession // the first is the main one
 	executions []*historyExecution
+	frames     map[string]*historyMessage // by session, execution and call
 	paths      int
 }
 
@@ -56,7 +59,7 @@ type historyRun struct {
 // crashed, with few call ids, against the model (QU-23).
 func historyModel(t *testing.T, w *historyWorld) {
 	rapid.Check(t, func(rt *rapid.T) {
-		r := &historyRun{historyWorld: w, sessions: []*historySession{{Session: w.mainIn("/w")}}}
+		r := &historyRun{historyWorld: w, sessions: []*historySession{{Session: w.mainIn("/w")}}, frames: map[string]*historyMessage{}}
 		for _, parent := range []int{0, 0, 1, 1, 3} {
 			r.sessions = append(r.sessions, &historySession{Session: w.child(r.sessions[parent].Session)})
 		}
@@ -65,6 +68,7 @@ func historyModel(t *testing.T, w *historyWorld) {
 			"work":     r.work,
 			"work 2":   r.work, // more often than the rest
 			"delegate": r.delegate,
+			"frame":    r.frame,
 			"start":    r.start,
 			"start 2":  r.start,
 			"end":      func(rt *rapid.T) { r.finish(rt, false) },
@@ -107,6 +111,31 @@ func (r *historyRun) delegate(rt *rapid.T) {
 		calls = append(calls, r.drawCall(rt))
 	}
 	m := r.append(rt, of, delegates(calls...))
+	r.carry(of, m, calls)
+}
+
+// frame tells of a call, whose message it makes or completes (HI-6).
+func (r *historyRun) frame(rt *rapid.T) {
+	of, call := r.drawSession(rt), r.drawCall(rt)
+	kind := rapid.SampledFrom([]string{"read", subagent.TaskKind}).Draw(rt, "kind")
+	process := rapid.SampledFrom([]string{"e0", "e1"}).Draw(rt, "execution")
+	told := fmt.Sprintf(`{"frame":"tool_call","tool_call_id":"%s","execution_id":"%s","normalized":{"kind":"%s"}}`, call, process, kind)
+	if _, err := r.history.AppendFrames(r.t.Context(), r.taskID, of.ID, []json.RawMessage{json.RawMessage(told)}); err != nil {
+		rt.Fatalf("append frame: %v", err)
+	}
+	key := of.ID + process + call
+	m := r.frames[key]
+	if m == nil {
+		m = &historyMessage{run: of.run}
+		of.messages, r.frames[key] = append(of.messages, m), m
+	}
+	if kind == subagent.TaskKind && !m.deleted && m.calls == nil {
+		r.carry(of, m, []string{call})
+	}
+}
+
+// carry has m issue calls. What waits for one is bound.
+func (r *historyRun) carry(of *historySession, m *historyMessage, calls []string) {
 	m.calls = calls
 	for _, call := range calls {
 		if m.catches(call) {
@@ -137,12 +166,32 @@ func (r *historyRun) start(rt *rapid.T) {
 			e.parent = s
 		}
 	}
-	e.message = e.parent.free(e.call)
+	asked := r.startOf(child.Session, e.call)
+	e.message = r.drawMessage(rt, e.parent, &asked)
+	if e.message == nil {
+		e.message = e.parent.free(e.call)
+	}
 	if e.message != nil {
 		e.message.bound = append(e.message.bound, e)
 	}
-	e.id = r.historyWorld.start(rt, child.Session, e.call).ID
+	started, _, err := r.runs.Start(r.t.Context(), asked)
+	if err != nil {
+		rt.Fatalf("start execution: %v", err)
+	}
+	e.id = started.ID
 	r.executions, child.run = append(r.executions, e), e
+}
+
+// drawMessage sometimes names the message of a run to start, whether it issues the call
+// or not.
+func (r *historyRun) drawMessage(rt *rapid.T, parent *historySession, asked *subagent.ExecutionStart) *historyMessage {
+	at := rapid.IntRange(0, 4*len(parent.messages)).Draw(rt, "message")
+	if at >= len(parent.messages) || parent.messages[at].deleted {
+		return nil
+	}
+	page := r.read(rt, parent.Session, history.PageQuery{Limit: new(1), Before: new(int64(at + 2))})
+	asked.ParentMessageID = &page.Messages[0].ID
+	return parent.messages[at]
 }
 
 // free is the newest message of the current round that carries a call nothing is
@@ -209,7 +258,7 @@ func (m *historyMessage) shown() []string {
 	shown := slices.Clone(m.paths)
 	bound := slices.Clone(m.bound)
 	slices.SortStableFunc(bound, func(a, b *historyExecution) int {
-		return cmp.Or(cmp.Compare(slices.Index(m.calls, a.call), slices.Index(m.calls, b.call)), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(m.ordinal(a.call), m.ordinal(b.call)), cmp.Compare(a.number, b.number))
 	})
 	for _, e := range bound {
 		for _, said := range e.child.messages {
@@ -219,6 +268,14 @@ func (m *historyMessage) shown() []string {
 		}
 	}
 	return shown
+}
+
+// ordinal is the place of a call among those of m; one that it does not issue is last.
+func (m *historyMessage) ordinal(call string) int {
+	if at := slices.Index(m.calls, call); at >= 0 {
+		return at
+	}
+	return len(m.calls)
 }
 
 func (r *historyRun) check(rt *rapid.T) {

@@ -26,9 +26,9 @@ type Binder interface {
 	// stored once, as the first.
 	InsertDelegations(ctx context.Context, ds []Delegation) error
 
-	// WaitingExecutions returns the executions of a parent session that were started
-	// for one of the calls and are bound to no message, the oldest first.
-	WaitingExecutions(ctx context.Context, sessionID string, toolCallIDs []string) ([]Execution, error)
+	// ExecutionsOf returns the executions of a parent session that were started for the
+	// call of one of ds, and are bound to its message or to none, the oldest first.
+	ExecutionsOf(ctx context.Context, sessionID string, ds []Delegation) ([]Execution, error)
 
 	// BindExecutions writes the message and time of each of es.
 	BindExecutions(ctx context.Context, es []Execution) error
@@ -45,34 +45,27 @@ func Delegate(ctx context.Context, tx Binder, sessionID string, ds []Delegation,
 	if err := tx.InsertDelegations(ctx, ds); err != nil {
 		return false, err
 	}
-	waiting, err := tx.WaitingExecutions(ctx, sessionID, callIDs(ds))
-	if err != nil || len(waiting) == 0 {
+	started, err := tx.ExecutionsOf(ctx, sessionID, ds)
+	if err != nil || len(started) == 0 {
 		return false, err
 	}
-	matched := match(waiting, ds, now)
+	matched := match(started, ds, now)
 	return len(matched) > 0, tx.BindExecutions(ctx, matched)
 }
 
-func callIDs(ds []Delegation) []string {
-	var ids []string
-	seen := map[string]bool{}
-	for _, d := range ds {
-		if !seen[d.ToolCallID] {
-			seen[d.ToolCallID] = true
-			ids = append(ids, d.ToolCallID)
-		}
-	}
-	return ids
-}
-
-// match gives every message at most one of the executions that wait for its call,
-// the oldest first.
-func match(waiting []Execution, ds []Delegation, now time.Time) []Execution {
+// match gives every message one of the executions that wait for its call, the oldest
+// first, unless one is bound to it: a message that there was may have become one that
+// issues the call.
+func match(started []Execution, ds []Delegation, now time.Time) []Execution {
 	queues := map[string][]Execution{}
-	for _, e := range waiting {
+	taken := map[[2]string]bool{}
+	for _, e := range started {
+		if e.ParentMessageID != nil {
+			taken[[2]string{*e.ParentMessageID, *e.ParentToolCallID}] = true
+			continue
+		}
 		queues[*e.ParentToolCallID] = append(queues[*e.ParentToolCallID], e)
 	}
-	taken := map[[2]string]bool{}
 	var matched []Execution
 	for _, d := range ds {
 		key := [2]string{d.MessageID, d.ToolCallID}
