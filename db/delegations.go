@@ -70,7 +70,7 @@ func (t *tx) BindExecutions(ctx context.Context, es []subagent.Execution) error 
 	if err != nil {
 		return fmt.Errorf("bind executions: %w", err)
 	}
-	return nil
+	return t.stampExecutions(ctx, each(es, func(e subagent.Execution) string { return e.ID })...)
 }
 
 // Delegation implements subagent.ExecutionTx.

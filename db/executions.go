@@ -47,12 +47,19 @@ func (t *tx) Execution(ctx context.Context, id string) (subagent.Execution, erro
 
 // InsertExecution implements subagent.ExecutionTx.
 func (t *tx) InsertExecution(ctx context.Context, started subagent.Execution) (bool, error) {
-	return insert(ctx, t.querier, &executionRow{Execution: started})
+	inserted, err := insert(ctx, t.querier, &executionRow{Execution: started})
+	if err != nil || !inserted {
+		return false, err
+	}
+	return true, t.stampExecutions(ctx, started.ID)
 }
 
 // EndExecution implements subagent.ExecutionEnder.
 func (t *tx) EndExecution(ctx context.Context, ended subagent.Execution) error {
-	return update(ctx, t.querier, &executionRow{Execution: ended}, "status", "end_message_seq", "ended_at", "updated_at")
+	if err := update(ctx, t.querier, &executionRow{Execution: ended}, "status", "end_message_seq", "ended_at", "updated_at"); err != nil {
+		return err
+	}
+	return t.stampExecutions(ctx, ended.ID)
 }
 
 // RunningExecutions implements subagent.ExecutionEnder.
@@ -74,7 +81,10 @@ func (t *tx) LaterRuns(ctx context.Context, childSessionID string, run int) ([]s
 
 // MoveExecution implements subagent.ExecutionMover.
 func (t *tx) MoveExecution(ctx context.Context, moved subagent.Execution) error {
-	return update(ctx, t.querier, &executionRow{Execution: moved}, "start_message_seq", "end_message_seq", "updated_at")
+	if err := update(ctx, t.querier, &executionRow{Execution: moved}, "start_message_seq", "end_message_seq", "updated_at"); err != nil {
+		return err
+	}
+	return t.stampExecutions(ctx, moved.ID)
 }
 
 // LastRun implements subagent.ExecutionTx.

@@ -49,20 +49,25 @@ func (s sessionStore) Sessions(ctx context.Context, taskID string, after *domain
 	return sessions, err
 }
 
-// wholeSessionSQL is prepared, as most mutations ask it behind the task.
-const wholeSessionSQL = `SELECT id, task_id, kind, parent_session_id, agent_type, title, workspace_path, state, auto_run,
+// wholeSessionsSQL is prepared, as most mutations ask it behind the task.
+const wholeSessionsSQL = `SELECT id, task_id, kind, parent_session_id, agent_type, title, workspace_path, state, auto_run,
   incarnation_id, last_message_seq, last_position, queue_revision, create_fingerprint, queue_seq, messages_seq,
-  executions_seq, created_at, updated_at
-FROM task_sessions WHERE id = $1 AND task_id = $2`
+  executions_seq, interrupt_seq, created_at, updated_at
+FROM task_sessions`
+
+// scanSession reads one row of [wholeSessionsSQL] into s.
+func scanSession(s *session.Session) func(scan func(dest ...any) error) error {
+	return into(
+		&s.ID, &s.TaskID, &s.Kind, &s.ParentSessionID, &s.AgentType, &s.Title,
+		&s.WorkspacePath, &s.State, &s.AutoRun, &s.IncarnationID, &s.LastMessageSeq,
+		&s.LastPosition, &s.QueueRevision, &s.CreateFingerprint, &s.QueueSeq, &s.MessagesSeq,
+		&s.ExecutionsSeq, &s.InterruptSeq, scanTime(&s.CreatedAt), scanTime(&s.UpdatedAt),
+	)
+}
 
 // LockSession implements session.Locker.
 func (t *tx) LockSession(ctx context.Context, taskID, id string) (locked session.Session, err error) {
-	err = t.batch(ctx, query(into(
-		&locked.ID, &locked.TaskID, &locked.Kind, &locked.ParentSessionID, &locked.AgentType, &locked.Title,
-		&locked.WorkspacePath, &locked.State, &locked.AutoRun, &locked.IncarnationID, &locked.LastMessageSeq,
-		&locked.LastPosition, &locked.QueueRevision, &locked.CreateFingerprint, &locked.QueueSeq, &locked.MessagesSeq,
-		&locked.ExecutionsSeq, scanTime(&locked.CreatedAt), scanTime(&locked.UpdatedAt),
-	), wholeSessionSQL+t.dialect.lock(), id, taskID))
+	err = t.batch(ctx, query(scanSession(&locked), wholeSessionsSQL+" WHERE id = $1 AND task_id = $2"+t.dialect.lock(), id, taskID))
 	switch {
 	case err != nil:
 		return locked, fmt.Errorf("lock session: %w", err)

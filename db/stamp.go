@@ -48,7 +48,7 @@ func touched(c event.SessionChange) (columns []string) {
 	for _, topic := range []struct {
 		touched bool
 		column  string
-	}{{c.Queue, "queue_seq"}, {c.Messages, "messages_seq"}, {c.Executions, "executions_seq"}} {
+	}{{c.Queue, "queue_seq"}, {c.Messages, "messages_seq"}, {c.Executions, "executions_seq"}, {c.Interrupt, "interrupt_seq"}} {
 		if topic.touched {
 			columns = append(columns, topic.column)
 		}

@@ -60,13 +60,18 @@ const wholeTaskSQL = `SELECT id, workspace_id, title, description, archived, pri
   change_seq, task_seq, plan_seq, comments_seq, created_at, updated_at
 FROM tasks WHERE id = $1`
 
+// scanTask reads the row of [wholeTaskSQL] into t.
+func scanTask(t *task.Task) func(scan func(dest ...any) error) error {
+	return into(
+		&t.ID, &t.WorkspaceID, &t.Title, &t.Description, &t.Archived, &t.PrimarySessionID,
+		&t.CreateFingerprint, &t.ChangeSeq, &t.TaskSeq, &t.PlanSeq, &t.CommentsSeq,
+		scanTime(&t.CreatedAt), scanTime(&t.UpdatedAt),
+	)
+}
+
 // LockTask implements task.Locker.
 func (t *tx) LockTask(ctx context.Context, id string) (locked task.Task, err error) {
-	err = t.batch(ctx, query(into(
-		&locked.ID, &locked.WorkspaceID, &locked.Title, &locked.Description, &locked.Archived, &locked.PrimarySessionID,
-		&locked.CreateFingerprint, &locked.ChangeSeq, &locked.TaskSeq, &locked.PlanSeq, &locked.CommentsSeq,
-		scanTime(&locked.CreatedAt), scanTime(&locked.UpdatedAt),
-	), wholeTaskSQL+t.dialect.lock(), id))
+	err = t.batch(ctx, query(scanTask(&locked), wholeTaskSQL+t.dialect.lock(), id))
 	switch {
 	case err != nil:
 		return locked, fmt.Errorf("lock task: %w", err)

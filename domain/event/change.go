@@ -5,7 +5,7 @@
 // the task's change_seq, under the task row lock, and stamps with it the topics it
 // touched (EV-1). The stamps are columns of the rows themselves: of the task
 // (task_seq, plan_seq, comments_seq) and of its sessions (queue_seq, messages_seq,
-// executions_seq). A consumer that knows the last number it saw reads exactly the
+// executions_seq, interrupt_seq). A consumer that knows the last number it saw reads exactly the
 // topics with a greater stamp, after any time and any restart.
 package event
 
@@ -25,6 +25,7 @@ type SessionChange struct {
 	Queue      bool
 	Messages   bool
 	Executions bool
+	Interrupt  bool // its turns are asked to stop (DL-8)
 }
 
 // Notice is the news of a committed change. It carries no content: who wants to

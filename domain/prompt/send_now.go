@@ -161,6 +161,6 @@ func (s *Service) sentNow(ctx context.Context, tx Tx, ses session.Session, inter
 	if err != nil || !interrupt {
 		return change, err
 	}
-	change.Task, err = tx.RequestInterrupt(ctx, ses.ID)
+	change.Sessions[0].Interrupt, err = tx.RequestInterrupt(ctx, ses.ID)
 	return change, err
 }

@@ -77,7 +77,7 @@ func (s *Service) Create(ctx context.Context, n New) (made Session, created bool
 				return nil, err
 			}
 		}
-		return &event.Change{Task: true}, nil
+		return &event.Change{Task: true, Sessions: []event.SessionChange{{SessionID: fresh.ID, Queue: true, Messages: true}}}, nil
 	})
 	if err != nil {
 		return Session{}, false, fmt.Errorf("create session: %w", err)

@@ -68,6 +68,7 @@ type Session struct {
 	QueueSeq          int64  // the change that last touched its queue (EV-1)
 	MessagesSeq       int64  // … its messages
 	ExecutionsSeq     int64  // … its subagent executions
+	InterruptSeq      int64  // … that its turns are asked to stop (DL-8)
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 }
