@@ -324,6 +324,42 @@ func (e EndState) Valid() bool {
 	}
 }
 
+// Defines values for EventName.
+const (
+	EventNameReady                    EventName = "ready"
+	EventNameSessionInterrupt         EventName = "session.interrupt"
+	EventNameSessionMessagesChanged   EventName = "session.messages.changed"
+	EventNameSessionQueueChanged      EventName = "session.queue.changed"
+	EventNameSubagentExecutionChanged EventName = "subagent.execution.changed"
+	EventNameTaskChanged              EventName = "task.changed"
+	EventNameTaskPlanChanged          EventName = "task.plan.changed"
+	EventNameTaskPlanCommentsChanged  EventName = "task.plan.comments.changed"
+)
+
+// Valid indicates whether the value is a known member of the EventName enum.
+func (e EventName) Valid() bool {
+	switch e {
+	case EventNameReady:
+		return true
+	case EventNameSessionInterrupt:
+		return true
+	case EventNameSessionMessagesChanged:
+		return true
+	case EventNameSessionQueueChanged:
+		return true
+	case EventNameSubagentExecutionChanged:
+		return true
+	case EventNameTaskChanged:
+		return true
+	case EventNameTaskPlanChanged:
+		return true
+	case EventNameTaskPlanCommentsChanged:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExecutionStatus.
 const (
 	ExecutionStatusCancelled ExecutionStatus = "cancelled"
@@ -1034,6 +1070,21 @@ type CommentRun struct {
 	Version int64 `json:"version"`
 }
 
+// CommentsEvent The complete comments snapshot. To be applied where `plan_id` is that of the current plan, and `revision` is not
+// below the one that is there (EV-3).
+type CommentsEvent struct {
+	Comments []Comment `json:"comments"`
+
+	// PlanID Null when there is no plan.
+	PlanID nullable.Nullable[string] `json:"plan_id"`
+
+	// Revision From 0, +1 per committed change (PC-1).
+	Revision int64 `json:"revision"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -1199,6 +1250,28 @@ type DraftStatus string
 
 // EndState How a turn or an execution ended.
 type EndState string
+
+// Event One event: the fields of the stream, with `data` as the JSON it holds. By name: `task.changed` TaskEvent,
+// `task.plan.changed` PlanEvent, `task.plan.comments.changed` CommentsEvent, `session.queue.changed` QueueEvent,
+// `session.messages.changed` MessagesEvent, `session.interrupt` InterruptEvent, `subagent.execution.changed` Execution,
+// `ready` ReadyEvent.
+type Event struct {
+	Data Event_Data `json:"data"`
+
+	// Event What an event is about.
+	Event EventName `json:"event"`
+
+	// ID The number of the change that it is the last event of (EV-1).
+	ID *int64 `json:"id,omitempty"`
+}
+
+// Event_Data defines model for Event.Data.
+type Event_Data struct {
+	union json.RawMessage
+}
+
+// EventName What an event is about.
+type EventName string
 
 // Execution One run of a subagent session. Its messages are those of the child with `start_message_seq` < `seq` ≤
 // `end_message_seq` (HI-2).
@@ -1489,6 +1562,18 @@ type HistoryMessage struct {
 	UpdatedAt Time `json:"updated_at"`
 }
 
+// InterruptEvent A person asks the agent to stop a turn, which runs (DL-8).
+type InterruptEvent struct {
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TurnID A UUID, lower case in answers (API-1).
+	TurnID UUID `json:"turn_id"`
+}
+
 // Limits One integer per limit.
 type Limits map[string]int64
 
@@ -1645,6 +1730,18 @@ type MessageRole string
 // MessageType defines model for MessageType.
 type MessageType string
 
+// MessagesEvent How far a transcript goes. What is new is read with `after`; messages before may have changed.
+type MessagesEvent struct {
+	// LastSeq `seq` of the last message, deleted ones included; 0 when there is none.
+	LastSeq int64 `json:"last_seq"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
 // Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
 // they were written.
 type Metadata = json.RawMessage
@@ -1676,6 +1773,18 @@ type Plan struct {
 
 	// Version From 1, +1 per changed content.
 	Version int64 `json:"version"`
+}
+
+// PlanEvent The current plan without its content.
+type PlanEvent struct {
+	// PlanID Null when there is no plan.
+	PlanID nullable.Nullable[string] `json:"plan_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// Version Null when there is no plan.
+	Version nullable.Nullable[int64] `json:"version"`
 }
 
 // PlanRevision defines model for PlanRevision.
@@ -1863,6 +1972,52 @@ type QueueEntryPatch struct {
 	ExpectedVersion int64 `json:"expected_version"`
 }
 
+// QueueEvent The queue of a session, with the beginning of the texts.
+type QueueEvent struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64             `json:"capacity"`
+	Entries  []QueueEventEntry `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// QueueEventEntry An unfinished delivery; `GET /v1/deliveries/{delivery_id}` has its text.
+type QueueEventEntry struct {
+	// ClientID The caller's id; null when there was none.
+	ClientID nullable.Nullable[string] `json:"client_id"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// Kind How a delivery came to be.
+	Kind DeliveryKind `json:"kind"`
+
+	// Position The place, the only order (DL-7, DL-13).
+	Position int64 `json:"position"`
+
+	// Preview The first 280 characters (code points) of the text, or all of it.
+	Preview string `json:"preview"`
+
+	// Size Bytes of the text.
+	Size int64 `json:"size"`
+
+	// State Where a delivery stands.
+	State DeliveryState `json:"state"`
+
+	// Version From 1, +1 per edit.
+	Version int64 `json:"version"`
+}
+
 // QueueOrder defines model for QueueOrder.
 type QueueOrder struct {
 	// EntryIds Every pending queued entry, in the order wanted.
@@ -1898,6 +2053,12 @@ type QueuedPromptCreate struct {
 
 	// SessionIncarnationID The incarnation that the session must still have.
 	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
+}
+
+// ReadyEvent Everything that was owed when the stream began has been sent.
+type ReadyEvent struct {
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -2373,6 +2534,12 @@ type TaskCreate struct {
 	WorkspaceID *UUID `json:"workspace_id,omitempty"`
 }
 
+// TaskEvent The task and all its sessions, oldest first.
+type TaskEvent struct {
+	Sessions []TaskSession `json:"sessions"`
+	Task     Task          `json:"task"`
+}
+
 // TaskList defines model for TaskList.
 type TaskList struct {
 	Items []Task `json:"items"`
@@ -2390,6 +2557,37 @@ type TaskPatch struct {
 
 	// Title 1 to 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// TaskSession A session as `task.changed` shows it: without `last_seq`, `queue_revision` and `updated_at`, which change with its
+// other topics too.
+type TaskSession struct {
+	AgentType nullable.Nullable[string] `json:"agent_type"`
+
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IncarnationID Another one after every reset (DL-9).
+	IncarnationID string `json:"incarnation_id"`
+
+	// Kind What a session is for; the last two have a parent.
+	Kind SessionKind `json:"kind"`
+
+	// ParentSessionID Null for a main session.
+	ParentSessionID nullable.Nullable[string] `json:"parent_session_id"`
+
+	// State Where a session stands; the last three are final.
+	State SessionState `json:"state"`
+
+	// Title Empty when there is none.
+	Title         string                    `json:"title"`
+	WorkspacePath nullable.Nullable[string] `json:"workspace_path"`
 }
 
 // Time RFC 3339, UTC, microseconds, `Z` (API-1).
@@ -2584,6 +2782,9 @@ type IfNoneMatch = string
 // InTurn A UUID, lower case in answers (API-1).
 type InTurn = UUID
 
+// LastEventID defines model for LastEventID.
+type LastEventID = string
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2747,6 +2948,13 @@ type ListDeliveriesParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// StreamEventsParams defines parameters for StreamEvents.
+type StreamEventsParams struct {
+	// LastEventID The last `id` that was seen of this task. One that is no number, or that the task has not come to, counts as absent
+	// (EV-1).
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // GetPlanParams defines parameters for GetPlan.
@@ -2917,6 +3125,224 @@ type EndTurnJSONRequestBody = TurnPatch
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = WorkspaceCreate
 
+// AsTaskEvent returns the union data inside the Event_Data as a TaskEvent
+func (t Event_Data) AsTaskEvent() (TaskEvent, error) {
+	var body TaskEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTaskEvent overwrites any union data inside the Event_Data as the provided TaskEvent
+func (t *Event_Data) FromTaskEvent(v TaskEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTaskEvent performs a merge with any union data inside the Event_Data, using the provided TaskEvent
+func (t *Event_Data) MergeTaskEvent(v TaskEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPlanEvent returns the union data inside the Event_Data as a PlanEvent
+func (t Event_Data) AsPlanEvent() (PlanEvent, error) {
+	var body PlanEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPlanEvent overwrites any union data inside the Event_Data as the provided PlanEvent
+func (t *Event_Data) FromPlanEvent(v PlanEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePlanEvent performs a merge with any union data inside the Event_Data, using the provided PlanEvent
+func (t *Event_Data) MergePlanEvent(v PlanEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCommentsEvent returns the union data inside the Event_Data as a CommentsEvent
+func (t Event_Data) AsCommentsEvent() (CommentsEvent, error) {
+	var body CommentsEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCommentsEvent overwrites any union data inside the Event_Data as the provided CommentsEvent
+func (t *Event_Data) FromCommentsEvent(v CommentsEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCommentsEvent performs a merge with any union data inside the Event_Data, using the provided CommentsEvent
+func (t *Event_Data) MergeCommentsEvent(v CommentsEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsQueueEvent returns the union data inside the Event_Data as a QueueEvent
+func (t Event_Data) AsQueueEvent() (QueueEvent, error) {
+	var body QueueEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromQueueEvent overwrites any union data inside the Event_Data as the provided QueueEvent
+func (t *Event_Data) FromQueueEvent(v QueueEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeQueueEvent performs a merge with any union data inside the Event_Data, using the provided QueueEvent
+func (t *Event_Data) MergeQueueEvent(v QueueEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsMessagesEvent returns the union data inside the Event_Data as a MessagesEvent
+func (t Event_Data) AsMessagesEvent() (MessagesEvent, error) {
+	var body MessagesEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromMessagesEvent overwrites any union data inside the Event_Data as the provided MessagesEvent
+func (t *Event_Data) FromMessagesEvent(v MessagesEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeMessagesEvent performs a merge with any union data inside the Event_Data, using the provided MessagesEvent
+func (t *Event_Data) MergeMessagesEvent(v MessagesEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsInterruptEvent returns the union data inside the Event_Data as a InterruptEvent
+func (t Event_Data) AsInterruptEvent() (InterruptEvent, error) {
+	var body InterruptEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromInterruptEvent overwrites any union data inside the Event_Data as the provided InterruptEvent
+func (t *Event_Data) FromInterruptEvent(v InterruptEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeInterruptEvent performs a merge with any union data inside the Event_Data, using the provided InterruptEvent
+func (t *Event_Data) MergeInterruptEvent(v InterruptEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsExecution returns the union data inside the Event_Data as a Execution
+func (t Event_Data) AsExecution() (Execution, error) {
+	var body Execution
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromExecution overwrites any union data inside the Event_Data as the provided Execution
+func (t *Event_Data) FromExecution(v Execution) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeExecution performs a merge with any union data inside the Event_Data, using the provided Execution
+func (t *Event_Data) MergeExecution(v Execution) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReadyEvent returns the union data inside the Event_Data as a ReadyEvent
+func (t Event_Data) AsReadyEvent() (ReadyEvent, error) {
+	var body ReadyEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReadyEvent overwrites any union data inside the Event_Data as the provided ReadyEvent
+func (t *Event_Data) FromReadyEvent(v ReadyEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeReadyEvent performs a merge with any union data inside the Event_Data, using the provided ReadyEvent
+func (t *Event_Data) MergeReadyEvent(v ReadyEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Event_Data) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Event_Data) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// GetHealth Is the process alive? (alias)
@@ -3057,6 +3483,9 @@ type ServerInterface interface {
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx echo.Context, taskID TaskID, params ListDeliveriesParams) error
+	// StreamEvents Follow a task
+	// (GET /v1/tasks/{task_id}/events)
+	StreamEvents(ctx echo.Context, taskID TaskID, params StreamEventsParams) error
 	// DeletePlan Delete the plan
 	// (DELETE /v1/tasks/{task_id}/plan)
 	DeletePlan(ctx echo.Context, taskID TaskID) error
@@ -4109,6 +4538,42 @@ func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 	return err
 }
 
+// StreamEvents converts echo context to params.
+func (w *ServerInterfaceWrapper) StreamEvents(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskID TaskID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StreamEventsParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StreamEvents(ctx, taskID, params)
+	return err
+}
+
 // DeletePlan converts echo context to params.
 func (w *ServerInterfaceWrapper) DeletePlan(ctx echo.Context) error {
 	var err error
@@ -4974,6 +5439,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/sessions/:session_id/file-changes", wrapper.ListFileChanges, options.OperationMiddlewares["listFileChanges"]...)
 	router.GET(options.BaseURL+"/v1/file-changes/:change_id", wrapper.GetFileChange, options.OperationMiddlewares["getFileChange"]...)
 	router.GET(options.BaseURL+"/v1/admin/sessions/:session_id/messages", wrapper.ListMessagesAsAdmin, options.OperationMiddlewares["listMessagesAsAdmin"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/events", wrapper.StreamEvents, options.OperationMiddlewares["streamEvents"]...)
 
 }
 
@@ -7260,6 +7726,91 @@ func (response ListDeliveriesdefaultApplicationProblemPlusJSONResponse) VisitLis
 	return err
 }
 
+type StreamEventsRequestObject struct {
+	TaskID TaskID `json:"task_id"`
+	Params StreamEventsParams
+}
+
+type StreamEventsResponseObject interface {
+	VisitStreamEventsResponse(w http.ResponseWriter) error
+}
+
+type StreamEvents200ResponseHeaders struct {
+	CacheControl    string
+	XAccelBuffering string
+}
+
+type StreamEvents200TextEventStreamResponse struct {
+	Body          io.Reader
+	Headers       StreamEvents200ResponseHeaders
+	ContentLength int64
+}
+
+func (response StreamEvents200TextEventStreamResponse) VisitStreamEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("X-Accel-Buffering", fmt.Sprint(response.Headers.XAccelBuffering))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type StreamEventsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response StreamEventsdefaultApplicationProblemPlusJSONResponse) VisitStreamEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeletePlanRequestObject struct {
 	TaskID TaskID `json:"task_id"`
 }
@@ -9168,6 +9719,9 @@ type StrictServerInterface interface {
 	// ListDeliveries List the deliveries of a task
 	// (GET /v1/tasks/{task_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
+	// StreamEvents Follow a task
+	// (GET /v1/tasks/{task_id}/events)
+	StreamEvents(ctx context.Context, request StreamEventsRequestObject) (StreamEventsResponseObject, error)
 	// DeletePlan Delete the plan
 	// (DELETE /v1/tasks/{task_id}/plan)
 	DeletePlan(ctx context.Context, request DeletePlanRequestObject) (DeletePlanResponseObject, error)
@@ -10824,6 +11378,32 @@ func (sh *strictHandler) ListDeliveries(ctx echo.Context, taskID TaskID, params 
 	return nil
 }
 
+// StreamEvents operation middleware
+func (sh *strictHandler) StreamEvents(ctx echo.Context, taskID TaskID, params StreamEventsParams) error {
+	var request StreamEventsRequestObject
+
+	request.TaskID = taskID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StreamEvents(ctx.Request().Context(), request.(StreamEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StreamEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StreamEventsResponseObject); ok {
+		return validResponse.VisitStreamEventsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // DeletePlan operation middleware
 func (sh *strictHandler) DeletePlan(ctx echo.Context, taskID TaskID) error {
 	var request DeletePlanRequestObject
@@ -11988,437 +12568,469 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17cxtHlif6VTJ4N8LiTPGlh9sm48YGW5LbmrYlrUSNZ6fRl5VEJYhsFjLhyixBtEMR99/9Hhv3g+0n",
-	"uZHnnHxUoQooQAQl9fgfmwIKla+T531+5/e9sZ7NtRLKmr3T3/emgheigj+f8vFUHDzVyla6dB8Uwowr",
-	"ObdSq73TvfNywW8Ny+eVfM+tyA/3sr1K/FrLShR7p7aqRbZnxlMx4+63QtWzvdO/7dHTe3/P9uztXOyd",
-	"7hlbSXW99/FjtufGEsoePJNmro3Egdrj5txaPp7OhLI5W0g7ZXYq2ESWgik+ExmTip2/ffriBeOqyNhi",
-	"KirB7JRbJg3jStupqOChdxc/HHzHHrz54Sn79uG332bM/fXdyXd/2l+9lP55vxXjupL29uC1LuX4dnnu",
-	"fxVibthiyq14Lyqm50IZJi2bVHrGqlopqa4ZV7d2KtX1prN4fsGvl4d8a7kqDJvoitmpNMxYbsUZs5pd",
-	"CWaEsuyKj28Yh3mM+UywB+evXxx8u/EmvCjEbK5hH96Ieclv3c+WZuNIBg7DHRpXZiEqVom54NYdDhO8",
-	"KqWoGC9m0hipFXtw/uxg3YkQcbmPI11daV0KrmBuP+kx76ami6lgc26nTE/gXNiCGzauBLeiwJ34buOd",
-	"eCNsdXtwPrGiWh7wF0exjx9+76iTPTl+lDEjxtodkdVswaV1o8W3T3Q143bvdE8q++3jvbA6qay4FhWM",
-	"98svvxyc13YqlJVjd7l6Bj0+ydhUL9xAPHkcl/nw4X5z5OV1/ceBJ/SL27k4eAVvN/2cQWmj5GQykDPQ",
-	"092c4T8O3ohfa2HswYui+xBl4Y4QSLzCRzOgsTEvS1F9Y5heKMcMlKPzKS8YZ+956X6laAceb3jQH7O9",
-	"Oa/4TFhimOeeaJ+WUij74ln3TMOMcMpcRWp3E5DuOUeSe9meY2h7p3tjeN+lLDYkxB4SfKXKWyT2KTeM",
-	"s2sg94rlRvyahyn8WovqNs6Bw7s2Jc3zwKu7duNF2IDwWM8OxAc234U/i4muxPptMDM4mNXbcIUv23Qf",
-	"nk65uhYr9gAF2Bge66MC+HLz9T/VszUHwMb4SN/A+O0WI9eV0R0EmCvxwV6O4dscr63jwteC4fbiffzT",
-	"/iE7Z1ccrmjGdAVXFQgGhDgrpbvk0rDHDx/2nRcOsoaxPROlfC+q21VbVNAzPXvkv958k57JyaSDif4y",
-	"FbBIPHXjjkgEdUdWzIoP9ozlUpVSiRw5G78Cgf7gxxcHD5GbdW1JAQOmk/pvlZjsne79X0dRFzzCb80R",
-	"TO9nXQjUMZRdvU2/1qIWTLjHnO4lx1NQu9ZtH/xg8717/kGMazeDVVMy9RW/dvsi/NM9k/APXoYHN5/R",
-	"i8nP3I6n3Zw/dypaJPiSK9SFnM5hhFBOLTVWcJh4Lj7MxdiK4vK9qJxwyFPNDKaPynpcwIvJAY6+bo4v",
-	"tRI98zxXNM2zIC2NlWXpFEdVmCxV3KRhj44fD5mWG3DY3NRFXalVzBpEvK0rxcycL5QoPJ3N+K3Taa+1",
-	"En2k736GZzqM+N+9e/EMFUg5k7aDxKyYGTYXFXIvz7Z6Ri/hJenYhZjwurR7p0+Os70Z/yBnThd6eOz+",
-	"JRX+66RToPwsjOGrJcoMH+khdvp2cwqnkXt2hL6Nm9Kk6UrXqjD58B3aaFNel1z9O16W5ZnRF7g37u5l",
-	"wJbGcsZLpurZlah6toru36ZWACx1eR74ebI/T/CiKSGB4QN9K12xHHYjd7fsWr4Xqm/TcE+7d+3J+k17",
-	"K0D1XMlBxSrtlL7dnJIuuLlZNazl5qZnTPfVFgPqG7FyodY9kDGl0T6FfzJpjSgnfRNxj2wxk7paPZG6",
-	"6tvuyMM2MlUqYeZaGQEU+brSV6WYuT/HaNK5P/l8Xko0lI/m+MS//sPgXRrGL/17YcSWXGETLsu6isYW",
-	"y8e6EEDfxvKrUoBJbJzpCAzdrT9xR7Ws6q5p0NNH6aM99vGqny8932GArvp949mPsBe0QWAljm+UXpSi",
-	"uBb0GOx9UYC/i5evKz0XlZXupCa8NCLbmycfOYqxXJZdGiP6uNzrnS6oa8ukPQPXz1zoeQmioEUa2Z6u",
-	"rdMt1+qBpMC9osc/Zkj7HaIa1ZtKGFG9B2rKGC+NZmBCuuvESsFN12w+pkT9NxogTjG6BvTVP8TYukmc",
-	"j63EUd7abt8HKAdO+Iz53NaVuDRSjUUO1JZHVc9/Ct5CUYlTdqXtlD3IuRtB5PsZ004JQW9jZSx7EN7o",
-	"vkgfGCl06rAHyQDw0Cn8/oqPbyZOqXKWp7sXomBGswmv9sHQUeCUyJW2lxzXJ4p8/3DkNiP6S5Iv97K9",
-	"dC7usca4e9keLqPDvZJFx4XbvTax4bEPJQ/3OlItgKzL8tVk7/Rvq39MSsPex79nHVqzrbjCz1ilFxlT",
-	"dVmiyIRzYiAu3X5xdctmuhKggLmnHFPxzHGJcKpeJ6U3vSRq5ryYSWtFEY1T75FsexqReoVxSnsiFQfv",
-	"A6qbnZtAr0tcWuDtRge3Ciax24drkl7zSs/m9tBNyyg+N1Nth0+FnAbmrf9l97TINWAYN27MW7g+/p63",
-	"jgrkOVC80qCADTimFkMI1BiJLFlccqadnGI+F6pwXKJeYW8HvRnoSizcdQQqgF8nVPDji4PvgQr8hSSv",
-	"cfc0kstGL/o53pLmlZPFMLMk2zPi10EOqGzPhFWvem9jh9p7j2aT+HUvvK1zk4OjbnlhV7dWmC4jyjAj",
-	"fwN5MGAptM2X3K5bzoVEOZX6Zjrtcv8AWuPjksuZKFIClqVw3AA1lWtRNKZa17A1PZRMB5/tfTi41gdL",
-	"1CA+zGUlDK1miSQVDeuMWlarUhjjrBe42czyG2HiNLUaC2AAU24aEyy4FQfWbca6WX7MNqC+mSgkv8QX",
-	"LHkRjOeehRiXvHKMSio25korOealU0pmneoIarm/L3/hVf6hJvsS7UabAcZoLCAj4sxajryE2BpntZr0",
-	"f5Kmg/ylFbPmHyvvYrxIH8NgvKo4iNjEgdrjamp5V90PwN4888QCH5fc2MP1ZNHeTlhAcxY9OyJmc3un",
-	"WsXlcAL1ltI2FLMsaZAg/DtXLHc7rX6wMj1Ube6aIYYhLujKesH19M3z84vnz/ayvZ9fPXvxwwv489nz",
-	"n57jh2+evzz/+fmzTmHWH+k6V0wWqboynmojzoBBuftn5nwswAsCakFUqubcWlG5V/w/fzs/+E9+8Nvx",
-	"wfeHl6cHf//9JDt5+N3H/9bFNkhfWSY1rsZTXV1OKj0bKCvpF1YPfP5KF7edHGtzSTWctp3+dLmJplCi",
-	"L9mKD7ZzsvW82HCy7/s8bT9UesZOMvavJ3C+osCg9pA42RLT9uukbW6vJGucb3p2WeK2a3DxZKGdVwQJ",
-	"6Sn8ZMM73KK15q48L6R1ljgltjCnabhBwD4+dmqms10GKkENGm2O8xeK5topVyxPppQPfLen52WhMhGi",
-	"cKbrmZv8TBvLvn3M/ir/jB6zq5Krm06Zfn9kvTznGa9uREHBFoiZnTAn65nV7OGTb93013PUTyPFFWT2",
-	"rOKT9ZKi7Ukr3K8YBK0xNYDdiLkFTfAfdXHtjJRbcluyB6+fHpw82j9zRzSV6ppRgoRbGrhAnNXsFuC+",
-	"cBolCJgvhociLSx9vI6ffezf8hezua429rm5HR+uvDVO9yOEdl7g706Oj5e1uY2ovkWakSppjn9ft/Q3",
-	"wkDMqS0pK/h8+CJhdfSyDhU19Tls5mlordDPK3nlijX2xKUgAyr3mQwQWbkUH8ZCFKLIMagJH8aA7ExY",
-	"uDwPG0Z+z9Uf61q5/1ttedmtKeHQr33UdQPi62bI5xux4HYweeC9vBvKXBqcLvyKY3zjBtuQLc6FKhyH",
-	"o1N2BidXTHzgY8to5GXeNlzYrNq5NTG2JVni37VqB2q1IZ1QmljIJhtwcEF/d+pqjAS1NAotDLsSpV6g",
-	"Po/zi0rACfvZEaCzfW7TRJROQuzVGp2wfh9jtMlI7SQJyJY92Ual7NqhQYcRuVNHtmPZpjwTFlBXlVsA",
-	"hpulYroqRIXBiKCTIvtRLJdFvkyf/pWbyp4ulryhdlWJ93KFhn8cNHw3R3SRY7YSKh37A/XNT3HsRJ9O",
-	"5DZh2lncvO6jVbbi4xWqAPpCluzaV3Ohzl+/YIUe17MmndPbm96+fxitDt/wRQhzZHtoXhQX3uhvnfnG",
-	"huMqN+LL4ISXlhXuLjtRgb+4Dz9hya9ER7jyeWQXjThOJ9eoxHt9E3ZkeX2ZD967t1zpSrFrrYvtV2fG",
-	"er42JPoWHuoPhF60UggyZqZ6ocBR27nKha5uwC/yaX5OipriGlpv9cfR79psbHbXvXmWOO9adkLwWW6g",
-	"RdLbVvs7Ywb0upTqs6X44IJHwlp78GM9u5JKFJdSdRnXFPO6kgoMd/LOz3llmZ6k8S78QioKTT77ieoI",
-	"7iZq0CuqcTO8kx3jBBkF5xhmQV4La5jsFs7bxFZWJCOA57JWCgo6ClE4m9t9RvH8dL/IOj28W9ZzI1Ux",
-	"lAD/6p5d8jMvh6o6w9G1srKMfIyo7W4Oe6YL5J9rNyZJ5RgW5V1K6lgK8mJSCQXCY+ZKAanItHiMiA46",
-	"OpDS3gqrRFficyOsDDVJVSWFAQ/xCSoVm+hBzpDoU4XczibOgySO319+doGZu2OBRiNkfIBWd8YqAX84",
-	"RVB88Hnb0sLt/1PGnv10cPJoP8MsJ6EKpvSCXUfd+qSLTfSrTZBqULvLaoZENekM8TeMX3NnHRkfOnSU",
-	"u5AGOdXJwztkVWGa3V7RxkS75uh+tvtZ7ixbg1tWCV6Wt5CWISkdw67IQmvfTUxr2lRPbkS/OtSSugKt",
-	"hHGMWTFjeWVFsXSj72Z7v9DgAoiHNDDcSGVNq67wxBK+EGVwyks8s84aqlAX2+sJK7YVkPb9aV77yPGD",
-	"IN427NGhhi1bulikBEQNfAvKUXw6whnQE4TRMQvIsvzo/cmR211z9Dtt8sejZGeOfpfFxw6b924SRbbN",
-	"ZBiaktBFUf2ZBas2/a+kpjSX+6NeJIUzWJsLZbupP7KQFRqcSBUJAXV6If2Id5GhkAbnv878hLb6063F",
-	"cq/DGi4LdiXgIPSEdGh/EKYeozfZESdkdLpLpyAZd+VRvBFGl3W3skHjz0VltMLUaCyYpBd7TbpBEfhe",
-	"UURmsXL83rRZp8sm9If1P+lI5PWCcYyo3sOQJFDw70RhjMzq0u9KQquRr0EmqxqLEnewkGbMq6KPnOVk",
-	"8jMpcV2Xh9xR0mCA7MGPvjzHL+Hty/PXb398dbGX7b0+v3j641629+7l23evX796c9GT8hAL4pIUCizD",
-	"cySnVc92Y7SEm85zhuhEJf4BbvI8Y4vpbSPqUHJ1c0mxB18kIxUUMPsQhP8nht6SD2SxakLdsSC5pspa",
-	"xBgkwQY0/L9UYr3CneP3YUCACR4dnMMIP1qZwtifvJj+tvsuxtvPcQfOKNs1ZoXbhY5x2Rm/ZRNdXQvb",
-	"YhcxWZSXleDF7eXcXSKFwSQ1KeUYXTFIEp0n+BxzNXupH5Q8XWEQhLLBGeSeNmaiZ/NS2Cbjilewc2D/",
-	"tq46PTD5W5WXvoCIORE+8yVimGqvjQju8qks0bJkOSikl15JMuLXnI3q4+NHY6zPZv/nf/3vkcqFKprP",
-	"QO0rZcq3nFNQ2umF/HpHkJtLK4t7iC7RmlGvO5ZSSqtaGUj5RzLibFxxM4VlPOq2BHtmnig+cMSrXMHJ",
-	"2PfhAJ7zym39KscKZGr4vGuLTtxaFczqhoMFv3Kb8+0dGn80v83Pmn5otS4vx7wsO5cGez5xJ8xKcc3H",
-	"t4g48eOLgyf7g3wmSzdh8zG2ICIyCDcw2Ybx58A7PI/e3LDVCEf0yVbm6iThZaroPvAu+u5gH1nKgGgR",
-	"Yc+6DnmZlTQOJbnma427sOfbZbU1GGd3EsKT42M0/brdylvy0k9kMXd2hX2IAU3fQrg7ZkVxxk6cQfbk",
-	"5OGKtXtq7XR7ufeAn0jr0r9txU62Eyw6qbGD8mAOKwnjLuzBqBV8tQZhWMI2aToD+Z9X2tpzXKGXtnlm",
-	"n7GW6nlorp0xR7ZXtWU5wYthheNEKl6mWiB9izbZpvrgD1KURVJTvEHWjtMXMS9xUWn3X3QpUR0dQVPt",
-	"d6VFdFl9b6GOOANRKD5wtxBnVuEm5xnLyfR0f7pVuP9XzkSED7S+LLW6zjvv8cStcXnEf3v76iWbayc4",
-	"K2QPV+JaKvKN5UfOZnMvP4Kiffhrzu00dypfThXD3QMmVZTLW+YsBaHGiAija+tUbUrBcObget6By8lw",
-	"H+NgXdT3gywFFg50z4WMbD0BpWMi3QFAbqpX6Cox105skQnUki5O773sDWiiZezN9HyQwoTe67t9J4Ev",
-	"eSm4MvAUiyy2C6nKySSEptZB8yAyD/1IIwn0FzcCtgSBt5SCv4f4lMH0X0dFCXLQckwMhqgVf88l7NVl",
-	"tdKbkfhR8jsO65ZSCXMJIeVV6S5Ku9sH9fBmSy0YR3KS2u58rKby8skxKH/7KAYVrmDmJazRdTUWEdzj",
-	"Y7any+IS0Ca6Cvr8OzLibVQXNOxwdVU4kdPt1Id4KpMUL6OJU57f8UBv/7wbzghpEXx7wyYK77m0Va3G",
-	"nM68Izy8bo86Obr71eWN6MjlfenWV0ojCriC3+13/h4P7HJDRwb9qoFp1W9A2hi9RMzEO4yx4kQ2NwPo",
-	"h0N471t41PPetla/odJYtKN0nogzD8kSTjS5Ok1ZkbLzJcmUtaSfp+JlKuznvi3W32SObQbW2pKuM2lu",
-	"dxfRdZNUQ9KtViNeqI1Tu7t0DOBCgNFhZCEMONGc2lErOZGiYLCH3ufPztGMmInZFWSs1oRaQKnKXQ7D",
-	"tmayheKxO71ipQxMONEZqx1b8flwt2zMFZQKCNyEVjH7UkL78R2IyfueTr8Y+6UhubKQwv7Y14ENkw+D",
-	"jrZXSMRcvIZYjnVpj3uq0pY5Wo83ZoVHYsmHsMSyOi9vRTHwDU078d4tk7C1dAlelOUitVNE9pOYmQyg",
-	"Ae5FV6JgPqPO6rJADQGKoevSejVmUkH0CX85UpCO4AxR/z2ZkocME46drmsgB8sdoEGqW80Ieg2J80A9",
-	"Pw+kntVS+GIagieRRuaVHgtjIq3G02XnMOcM637ApPQG7ilsCPw9aGITf8DeIRAorSE00NHY6QRQqMP8",
-	"1m1/UDYoeNGkyfxRLnRVhGoJDLOfMq4YUp73BuQ3UhX5GZQqIs4NsnEMId2IuT1kP5Dy4h4dqTxgeVpu",
-	"bnJM1cN3tr+a8Vs2ddQFEDVAHXkye2eyY4KL+yv+lrwH6LXJs5HK8QsJfgZIA3J/tL1x4HEA+oW4rfun",
-	"ru28tpdOqFElGrEyN5G6Ag/h5QzHgPqyS8jwNuSzKC9r42ROrdzbHGEDwhQqq4bl0lxyc6vGMBuunN5Q",
-	"XKZjHrImHY9AxdVXGNLvjCO9+eEpe/To0fdnuGkSQ6KVGAs5t+0SoAGMcmMfLBiyThUAkB4DLFR1XZEh",
-	"41d80T0ecq9G9jQA7Dpu7Wjx396+epnKEOACjUhIu3bkFig+mWjq7V07USttOdQJv/5lm4mSzOlVv9bo",
-	"cfKVdQme7vrx+vIRzylQPUmNj819vMjB/t5ZisOtmOraiAOUPAe81Cq8dk2pDog+REba0CEMMxruP0cZ",
-	"26gWfkKgp754uO1X79oC0y/AcRV3Vf8Lr+yr/+2p4e2dWm8Kli+Uy0+ZtGzGC4DnC94NyMMywBkOWU5x",
-	"MHwWdZqi4VRwzyj6Ap+CpCpfG6/EImO6GqkFJ5WDMmGT5JxTn6YMKKFQMN/A5YuZHTQbyAOjMdeldNCe",
-	"9vjVpreMo74DE/BvOmT5jJdOZ4bpKe1FHV2pICydbLidC0wiYzDWYVAZLuHF+SnL8Q9krYBJO1KOax0m",
-	"LnIQ0rLIiP/bUjDvPADe55/l1TW8klQoJ4OinoBO8IovnGgDhEhs1uIOFAF5TcYWlTNsFbon8xPx6Pg4",
-	"BxC5R8cnrJDX0pr9DM4B8DMQ9gJromHBE11XIKFM1BYPWa7qMj8dqXf/enx8fEyVwtItMWRVSdyMRA7i",
-	"lugg79z7bgWvDEbuvv/+++9hO43VleNbbpdoIexK3GoSzZU3ZflIffv44EpaNik1twhxP0mWcXJ8nLnp",
-	"4TLdnjoeqrS9nOhaFQQmibncBILY5KLfmMORyr0Pw+cVwel5PQqv0ZSEnCx8EMMds/EFO3i90HiK98ep",
-	"MrosRXF5xcc3OJuRSm5m0PgW3FDdg3XXzejmlQnUG1MmkRpR9wSS8386ikLZkKbAYc5K3HqfUh32KnHl",
-	"pOlVcfqrrmNPjpwqxIdexCa8psFioY4kG7k0hybMJDudVr8F9nBnHryBULENhj442y9lfRHbsGNvIzdf",
-	"u9qhzve25w9OtuX8wwyMVVC0PwpeosnfFxj2BK9vutvcDIwH/ygdnXcUYE65uZx1NjuJESAyqIHLEHli",
-	"EnlSeD8n3Phlz3fJjb3sP5vAeTJG3qCY7ifVuKyLnhPqpf7h+gjtSqK6dSYhXPW0g4EkBPyymYSgy4Kw",
-	"2s/6sGe3zbHa0BXeppDUaxu2K4tU0FxxcngriOrnvrDzOav0glw5sQSy2YAtKXorodzzcJUz5Q7KT92o",
-	"lzRqd2xJLxS7ghI9qXhJUAuNrNNgxsSkw6BTGsBNYjNRkcNqzu10cAliEjnvoMZN6lMsL7hdC7/+s3/u",
-	"I4g2sf55OOs37lFHjlxJ2+fAQfZB+hJqnxC2A69co5w44RadjAIruKB6KzALBf3wKlEbUbQLKwfyi83j",
-	"Sk7nv3GkN8Sbu2EsKfnBcA52oXX5lJdlF7Uk5vPdCPMhIQciEB9zuIsEy2aoCWQqkCpNKK2rC+fT2Myl",
-	"GFasnQv3JKXl/jq4FvvoYoqAJmX67f5BIErLbnH6Eu4AlHMsQ4hApxXHdVal30CtaR1c3W5eHDmZk+UU",
-	"Kds45wZ77SwnyWycaDP4RVtHwXpDTom+AzmDcW+CYtLHtL76/Jtk29tJOEs7/8+ZSjM8AAgKADQdNTYI",
-	"9y4PtZW8LG8va2XqOQbtVmHIEyIIFkf5ACegv3SfbU/2SnKSMYVlSMrK8Nd0ZLWsTFzpSesYLuSQq2Gi",
-	"xlq/YZJg0Z1cERIb0jSL7uPaMFPCr+vvAzjzXaRPL3H7rzaLunHCy9bw5nrahok/bYwwSlqJ43ZPehO7",
-	"Z9d2zR+2wR+2wR+2wWe0DVawiK1igRt7s3yDR/VJEcEw7Nr19Hm5hzr8QtefwfBFm0Ub221zhkYc13i9",
-	"4jZviLU6KCfobCAo6qc7vjb0R7XJ6uS4C5f6i5NCKVdek4q1Yb5Dkl4iQ4k6mWrmrDux5K7ZeuuWr+Dy",
-	"d6U1NXh4+wK5PV9xZbYpkRueSddRDrU5hQ0kF9KNKzHTaJEPU437NuYN0bUP9tQGmiFzY6SxnGDCsfr3",
-	"1lgx64w8pieTvCt2PUvz85S2cix63hO3bQOQWzaphEjSCJr9Hhg3CcokZkEVYm6n7OTbQ5b//pH6kQPz",
-	"8wqc21AEgKDYfkjeg7xNSAZeAF4nRvwxRLwJrm7y7YG5kfMDPcflHlCBHi4Wd6WS47f1rCsLps+6/1Ev",
-	"2IyrWybVez0mP1vI4MVEC/faoTpp3dUk5AMfWwyVu103OCDG/wlsBbp+nTaTHa4wXqEgkTFjcsKUgFZ1",
-	"h2zJr5KWqKzxpHRs90s4u+VQVI3YZLR3XWzjdcm7oI4/k9m0IebA7gDsfJYSbcTWWHYRuCAqydtBwbmD",
-	"epNAf+/ywDZEJN+keUFvN4JkV8JOraldSbfEiejBvQ3fyt9ifsYGJ7zNXn7C5iR9GagN3gYbchfOr6UN",
-	"/mqdX24lb/l7cVea0c+8uin0IkluPunVkbqafPQ3WWh0VQDI/u+HYs/qaj7lShRroHx98wS2gHg7tWLC",
-	"/DfQs0UhLeldBczgT9vi+67ssNPuAkF73Xl8lZzx6paa4j+dajne9Cibzqa2YuXNZaJRx7aJPCfU+Pmu",
-	"8rX6s0W6F74NfMObH56y7x8/+VMougnN3S/SxFNwDeSUBXcpi5yN9UzE5JGxLkTSQLiUkNE/0VVH7HJs",
-	"66464pUNfrDXN5ZxXMbE1Izqjixb6BqSfYcy5wHRQdrQpz5A2AOU3kBzgCtJHfC5ZVazQiMb85mxTss7",
-	"ZC9Bo16L+YARD0CkvgTAB9O3b7EjSkgSzRq5w81iKgLCgZcnrRvDve1xKEZeLqpKV72zgaROrHtBBJI8",
-	"YwJAKD2ZQU5nig4y0P+R4JR0zKr0vaMG8B3sM4WcB0sTu9cCqJaXk7rEcqCt6NMwXpZ6MTh1bk6q9jAM",
-	"AVDMO5DfYfqIXBwSfi2inyuyRaRZmRK3tgf7HLnt5SqWSfNoPdmaEn7rmeuwPL1Pw4xrzSdAeg/bc5Iv",
-	"hATUt/e9a3bmHoy4zfbHRSA47OBJ/w94vG+2SOjNc4HPAq0cDk8GfhfTHGJKcJQfPYoNL2vQtvP/OKAm",
-	"vAcviu6Y+R0CvuPy/QuTBA3ahBRgY5fk0j2DQCo4vvxNDOJUbuK1mkglzdTpbFjaZ4jI+OBGpWkXwGFr",
-	"Xe4HuJI10dMtwgsNJHhUK3ruCvCzQdyqr6zP0d6PFxevfe1Ld5er7tq9C9J+mFRYDNvtWO4E38vrSp2G",
-	"2rZTko2nCJPqXgp/iXxAx2gCJYQ5JqiEAVSeYKKSG7hCh3zaic11gcVBVyUtGCLqTrzXlci8ynd1m2zi",
-	"UnnIJY0PpR68tlOhrPQAGRNdXcmigNZHadlHbH+UfgoltM1PuLlpfODvU+OhdlEJEGH6ge8+1vjQi/30",
-	"M6Fsddv4JLSeTz+Mmlnj0wCi31ni0hgnlJynnybxo9Yb7FQX8BHpHMmxpwU4SWbNZQPufqoN2IO1EUWr",
-	"9UG4peHz+M9uWQdnedn6MjmbhNcln/r0g8b2JWU/kdOFf8Tx8N/gug6nlOCbx2NzxmsYWLk9W6SDlIIb",
-	"cVlqINdwtCk8euO80y+AFHk1nsqAqe5Pe1xyiYVS8Vwjdh/8MJlD2M34EVBw8u+Oqqj45uTDeI2SD5cU",
-	"9YTWmyou2nEN9dYRFrcCH4QnwEmveHkJ5gHe8vR4ra7cVOHguoIdr2GE7UBO4xbLLjPJB4xOjjMm+Hjq",
-	"2NQ1dVBWfCYK6Op2hsLmWmNljTQxS2WQgdKM3S21PxsObzqor+d56lAaGqoOPqYlVWa4ArNdNC/0wdoG",
-	"gnbTxlNWY48mcFFIS4fuO/fdtYOq1Y+qjRhzkwAQWFRYzhiQcc9xJWlWJOaXeGh3kijVezo+8o1pm1Vg",
-	"6T/eHzh0d+vVhIS7NIj/4S2S5aNJtFFinNJXModUsbTDqueuHS6k2mrHNPtT2Xw/12QgXgk25apwN73u",
-	"2esxn/OxtB0Ab+86J2+xvYff3hm/ZVeCOaELW/1kqDvWySQp7qZzC4q//tavjbCVdwuhnQdduQa3fb3L",
-	"4rfWpJOTyOJpx33qpbxzEhjbNV7GWeyCOa/r7v3prPHuWc8GTnfY++dOsdpJUgltIRW7ItgkEe5iqkvR",
-	"7z7dLKDi6wndQprRla16VYfg5NIsevfwlWN+G24fKrSdSs9z9LkSM6S2fPB82E1ktwvukds+Qc1prT/O",
-	"q3e5xT+7wrc7jjJU3ftDUfunV9QSUazGvMLOxneFQpy80iN3xZThWW0sM1aWJZvy9+KwT2kM16CLE7xB",
-	"1+Sa1qLYNi14A5BcFp5Hc3OD8Ua43r6FlXDmqON4dP2tgI39bv+McQSBkQZ9itywUqvrkUJXNya8FbKI",
-	"eGxYg6hEbMQuiySHC+i1C4M06aBGqSDbdevZXWvu4Lj4pPmFBgOf9pbBbcK707B9781PmsPX0kHc1LO1",
-	"GRxNVgvVq+EK+VfApXh4V42ZN2ptftZqOufu8ryqVQ8A99fR3jy0PPwkMvyjSfpX2yS91Sfzk8iAlPdP",
-	"e8cfTdvvtGm7Sd2nd95x3Is5tFIOv8ZW8Z9CrF9Hv3kfUPqkpf7RtP6PpvX/ZZrW9/DOPk22Ifma961l",
-	"smRLRlanBG5aB01m1TJfWipct9EK4WHKUtrQdVWtwIdFq+FavheKXfHxzRlYtXOh56XoqVm8Eaq3uBf3",
-	"jXuQ5zVZJPCq7uUqsdhusRhGN2KsVZeb7tFx270R8jEfUak0/uukMynn3haPKcvNpXk5tEm4BrdDfJjL",
-	"ShhiTcM4PzKpJc7/b6EXA6gOpR7fhBbf3PIr7sTfq9fQjbi95rCAjnl170TY0H+G3eiln9cVFJK2aOgM",
-	"9U7vKMba4vWElWwyDrfRZosv8NYtuLT97+5/9bfHzUYwHdKyaxd0+X5rRmt0GRqdDyHKN/EXHYAE/qvO",
-	"49Jl6Rj2djN1crYbpeEiNKZvNIRzJszqTjsna9WRMOjq9XTjSvQCgYUy2wAcuxheNXcH8LSnLCBcb6Oj",
-	"RQCplbgTbyDfbmlXVuOZ/tyAIY3Or1Y/9zuDmwK68du54e4PefyfuY2jGULZ0rIpN0MTJoYYYEBXwfry",
-	"7WpWTcY/k+LgyqTL9cDZ1UZUl0nP2mFiOKC5rG9hqedCAWpjUi4HAZwxnwky/giJuFpZ4Okv4VJHXE/s",
-	"CSG31tWAWY6bG02t1ZBya+FG4fS662lTaO9l19dm1bbIfL54gOyeCtweeOve/Xzr700rez40xPZ9LyFG",
-	"V0FlWZpWRk4xA82eKgs/gcYV9Pt1bbS7MlXfjnVnO31WiveiPMOQ41SXhSGHJTgcgcSl74p9vJ+OTCgj",
-	"GI+gxGfVPbZQxUu9pTm2IlsEnKyUK0KZVj46n0TlsSN5S8X7pFyJkB6zLnUtbz6QN7PXNk/YoYTlqu6K",
-	"Pp9jPxMnmjl6rpx4ztxH4ymU9EHM2W2Q1fPtcqr6Vt51Fd4KZV/qxRdqd2FFD9g3+VnSH3BnVhjE+kP0",
-	"zt34T7LNunfcdENobNjAd3fpqjvEV1lOJWm3QsMGNFoJKg/HAl93Uhh8+b67CfKQaCXtvA9W9hsFuRG/",
-	"BjYA7D80n/b2AbBebxucseOhwq2rQzW0uVtV6xraMHM241KlzdDuxqd9f9m921QFbBos6C6pex5TApaO",
-	"6Q6c/LEQxuMlb9FWOnrvyZ2/TBzZXqPnsq/Naw0fVc8kz7l1+Rr67HKq9AbQQB4WY6uEywbX2yY18G5T",
-	"GlpMovN2fgIVDlvSMjH14dR1dwRu0Rase8XB/ZX2pSN9Iaq70jgWdBZ5ol1oyM9DXHNSTWJxplSJMeT+",
-	"lIWA3qo92qe5K9AgL2C/WqwgWsA2Se87Uwq2Y9zb34GP/fvyxukCm9onXiW+j1zWaC2sWkaP/fkLVtKH",
-	"a2csV4VJr920ElBqzyZS8fKws8ekN0nJ9MO/ZIGigksL0C+6upRqXtuGWZrtxZJNH73svrERWn1FxwNS",
-	"GaRp9h+E/kuQVxv9S980qrt/Pn/xci/be/vuz+d/ef7yonsKxF2eamXFB9vDwqTBhtfuTkNv4IDTSPY8",
-	"veWUGVvVYwuF50rbgMyGYImS0HfaeInsXCWvHClaap4Cy+aUaEzNoNN23zl0mQwqXVey79JvetoS+yco",
-	"o1qXBfaaOIv9v707U2GrUHjmwdun3muwbGRcx8TZ9RYJPNwHhxByI4NnERCNsFOrKCfYOxk7ir7wydJG",
-	"WFsO7Fzc7qnd2WTfH5u3uAEQkxpxxEvn7uCwpMz0/QO2KGnc3aHmw5KPt3Qwb2CEUevv/ntLGVCEsO+h",
-	"TDV0oacKnys+vrkGr1i3wNgg87LZUnwQPuSQ1uBvhe85npDcnC9UaPIzIJXKkV93s/Nf3KvxllO3d9gz",
-	"DKoBdh54udwLzlqJrk3LbbPkrtA+Y6UgpvXGdiqNDvXDmhFsaHW5x1ddvqVcsuZZtA3ZgR0JVlLAK2/B",
-	"12oMjZzdk+2O5dKahHVqVd72g3j38baegTxDOwOELxCwhPaFwtb9w9TjsTDQtR/gDdwfhG6G8F9BCudE",
-	"TdlIUfkIJLdj71zHxL/fR/ExrM9EbcTlWNddOfXBm0HKTIoNvAVnstry8hLccXfO9dZnBrZozTN+qqq+",
-	"HgqKdReNLNp3JDX4Y9Zch7xfamDRxQDbl7wpnRJZ3iEqk2S/VIg3yT6RHK1DXSKppqQLbKvJ7Bv8db2T",
-	"oansxa66XSnntbKGubNxevKcS4QqDD0pVEE3FBov52M+d1rfpZFqLHKmFeBUIuhkGrkCZTJj8FhwIo2U",
-	"bxNvdRgS3uvu5OOH+106nZOeE1mWl3Za6fq6Zx1pR3ElFqKdreHlsHsTK7W+EQXjFm0FTAKwBBLpfV7Y",
-	"oF4JzFyntWGewEhNqXv9lRNehbsYw9hJY/t6slxhDlqROzdRwc2UMDZZJca6Am9qMq/GEpcnuLUcHeuy",
-	"BFdXB0d6oxcm7cyOIh1sBeh4vh2nEh8cn+9Aw+VlGTAfKr1gVrgPwGBwqqk/8kP2UjNe8mq29QQ8Rxly",
-	"UCmavZ4QqGcrH8BROpgQfM4ru3RuyBCJ5oJOtP2ZgbuypS12ymG6K5VepED3Da+vFwOFFoZ6+XK64pyM",
-	"PdE66s30tKmu7ISX5ZoDD/e5degw91cgGSEqqD7p6Ad5b87HVmIwjBw47arbxjXPlnnYMolFN3Tcj3AT",
-	"Gpew43QHCIE7cRe2nAhfr9uwuZC39WzGu7rBt2zQNeX71BADYneXk1JeT3uKMCFwZzK3BXi1jJ4JULNS",
-	"Ux6E4snx/uBIeuBC3XyaxuMWxwA1YzDSDCgfXavRhlCoOcujjpIPfPGyej14j9uq8sAftikm2bW4zvQE",
-	"N9PfVlFb7Oe4nEiG8gwSsaxmV+KU5aV8L3JUjzibVO4rTqWBM5Gx3DOV8ExD4QHPqtUVNDHBtJe41JGC",
-	"PjFejUDlxbsT3bgJz+p0J15wc9MRlveAe50ZVoSV2BlG9lFTPSM87mb81On+TFdUMSgte/D83w8GR1K3",
-	"KVpu+Ko+ITo63CswBMn55a5BmUMY4k7DvFsCVMkm+CgadxTEbdlrEemxYxsbpLdZuNbR+Vax2pUUdN7o",
-	"BTUUSOaTA6onjrUMjaZueWY4dN9W3oUSAqznq9U83Oy3ilauZK0bUFu3x25LgumK2cH1X1ZAfnjKHj16",
-	"9H3G3l08zdhMjitNBSwZy/8zx4zMFktPzYhlEeRz1lpYZhsz+2YSXh/DlTYaQPiL7S2e4Te55FddQFAb",
-	"iaBKvNc3PVbgy9StAXWPWhefYMr5pNyVVgQ8dGcCAsdcEhS4cy1unxx1Y186b6qjr614f5OghpBgzzEv",
-	"Rf/X1qLe8wHgcL27dyfsHq7518vvfXfSTdn9dT3rLju5EB9sbGXV3+6zM8oz57/WiNaY9qRc3ZNV8dnW",
-	"2VkmWtYDcvpgpCxZfOeO1lUH24fOxgNYnK/w2jXjDnntl6Hovj+G7Mx/yJRYcESJShDwjNVzxEDjNyLi",
-	"rTktEZBUInjKClS6wdMmPIgNWNcgf5k7s25PWUfXcnKDde1gY4JZPPQ+OtmKfW/ACzsHvROu54j862V6",
-	"dbVVSt4gWnoeqvPawgg+7ZvPmhwyiH/6BDJeluyqtrFAqTuHrKtUaXBOGNBQR/mS+zxjpV6Iio25gbYm",
-	"1ES7U0feKAdguSlQJwRGzO4Zc+UUXuA9jkth9E7pRboPV7W5TeBCYrqkm5eoZm7fghHevRv/HnFfWuo8",
-	"n/MrWcpOu9onSknHD6v3sGOKFXo5IlUhWshmLdbQG9UP1SUD0NNVLUtLwEe6ijlkPTqaI+TVgMg+hCmv",
-	"qwBy2F9Su+zySl6++kqnrVxhtUvzy5pn0HW/fvF65F2YY8OFlVdMhmsWa3qyhnVsJTe69aSmDe0zatYn",
-	"osPbVk7yLuRMPLmvVNiAljOuK2lv37o1Uc6A4JWoutgrePHdfP/iuz7FWlBqCglJpu/e/HTo7wJoVfjG",
-	"MP7U2vnex4+g6U06QErj61GosCthF0IoMt4wr0JDejmWQJ/CFRdijvrfRIjiio9v/POLSlrBICEDf/CN",
-	"AXDkDOBErRkpxPM0zGgMAGD6AEE6sUrw8VSY8HMmPvCxLW+hohRTHOLgGBfw4aKojxoPxiurkQrF2wjT",
-	"W+iF8vCdE1n6ZqQeB2KkRurCMepCj0G593nOY61sxceUikFs3A0DDdkBiwuk77VQouLQ1LTSMybtIXtR",
-	"CGXlRDrRaOrxlHHD4CwBuI9VdSnMSPmyR2HktYJ5HLB/+ZcfdDX7l38hiZrhz/ZPoRO/I4DcKH4jLp0A",
-	"zjP27uKHg+8OmeNQGMn33iz36LuLpxgAS31amI/2n/khe6UEvHWkGLXXm0OmKKi00Y77ztlxVMdXCHdT",
-	"K49E/eghfIf9SwPwga4wJoQTkuoaNOQzdqXtFD4ywlqprs3+oRv6nIGB4QuxnVB3s8ogUaSo5yV0AfPN",
-	"SjNmKy5LR53EtqSCTkW4FY6Lzbm7qMzUVaWvucUZuTfDPNyQhRBuqb7DvjTs8fExy5d6keVnkGvup7YQ",
-	"ZXmAT4AStqi0uoZfP3zY1dgUNx+o3Y3q+5u6Q8Qeqfkhe4fyOLbTVQUjGc1+rQGin7vNtPCl2zxHTvQq",
-	"c8heoGTF7+DmMI2swn77mPY3rIvJAnnInNupJ/PHx48pf5vdSFUcMlBd8g8HofvcAdbsHvBSK5FDq2fj",
-	"fk2lvEg7V7f4x6kb07c2xR2CbYCkfUpWp4TNCuBj8IpTuz7aomZH2kO8GNCV1fir8WgflgxE4J6n44dq",
-	"TiPfiwxRvYvQfI+hPq2KpB9d/pfnF+zo/ckR9Kly5/GS0sCkceuwVa2gB53jHxN3s9/96/HxMWRzUBs0",
-	"eL9bboMdumF8pzI30Lt//eGHH56FZ4k9wbO0uh+wW15Y3+P9cJ/TJszGh7Sp3V4+1oXIDxm2c0B1PCC0",
-	"NntlZgmA6DewPEdk3oU8c1aR+83fzg/+kx/8dnzw/eHlwd9/P8lOHn73MadZvj6/ePqjn+KT/VPg2hAY",
-	"IgqmTNYAs3PGcidc83THalUKY5IWxB5r3a0oHLaJZ/0n3AtMQXAP0kOoDIXHvtv3G/Dw+AT3Kf+JAst0",
-	"lWnzErBwEkkf3HixabVxbJpKR4KR8/D42O0aCEgCk6WswYxoHHwm/mePj7+neZ5DdrCf5sNjR03wF+wg",
-	"QwlOCoDjem6m4MCEhqe1EVXOsPMjGn7pvwELIj9rXlj4ce4mq4ARg64juHFrYU4nQ9WdmxuoB8Q7D7tb",
-	"QuOl2hpZYP4XzOobw4JHloUaelFA2H/iIe+Vtm5I2EsM3JdyLJQRUQfdO587ac9+wi/Yw8PjvWyvrkpS",
-	"XMzp0dFisTjk8Nihrq6P6B3m6KcXT5+/fPv8wP0mRoaiPpNATZ7uHR+e4GN6LhSfy73TvUeHx4ePIO3W",
-	"TkEXO5pC+ulv7u9r0YXzoBgvJQf+kh852/G3HMAJTh6DTiYK4Fp4cCiw0QYOW/yi2Dt176ZEVwCrnGu3",
-	"HDfaw+PjVpMbPkd5J7U6+gdZwagRr9OXaQRQ/NqY3b4/byEmnAC7ul4V5nYU+mgnSuze6d/+nrhN914Y",
-	"as+sHXG7jXov/jt7ABu2D1nR1wacH7fGiplTkJcodO90T2mF/hLc3t6jQAXY6hqY1BJaxMYH8pN8LxQm",
-	"sP2TH8kWRzGDpCTTexivK3C4iNqgw1588DC0cBjf7UOaK4SOSDuA0xtrx4soJQhZcO+hnYGrB/TEkZoB",
-	"2IcErzNH8a2wEZxTI/SCKu6WDvlnWsfaM3arOJqXXLZOt20HfuxGsoJR7v443whekJT069j0JIn7HXrC",
-	"7blbw+/NUzKK/s2AA2Znd8eP073pibW2s21PLUJuwCb5hAO45bPyTg/gf7oXbnQAfgobkfdn2On/ef7z",
-	"T1vsdCV4cbtCljtdJ5Ubma/zMNhHHfPcfb83sBO0vjFOQQa1rhJjjTA2tTJR6Dw5fsTytC07qIIjlb8R",
-	"tro9OHd2c95IZPBl3c4sNVbP5/R3Q6g5JWvBb/uFWjfHczsqP6tcG3N194TylKvghJFjgV5/sg7NNhLu",
-	"/ckRKM5HFE4wR7/HUN/HoxTnsZOaLryNQAYHN9GWXP3KPINMCfSBRaX6wY8vDh5+23HlnbQjJEVzbs4B",
-	"+Q1Kx8gp0At6EB9BTECz9zFb+ySNBKb2kOf/jPh8A56EizDkwWdyMjGA0rA7ApbG6uq2i4LPwUvsHRBT",
-	"fPBOCDr6fv/294/dcp6GwwqS0PEtIW96oI++ERfw46bkQVgWgI3RvBzkSD0YYzWCIYup91o89Rw14vs6",
-	"u9hnc6eJ3r1le8B64bsGQwTnE1bjnewDuIBj+Gak8Cb5DPNQ1qcyZrSzcKFpm154B7FCWAg9sUIdsnOW",
-	"h6KWHD1nx1BFZHyrDDdzx6AnXJbgSZxyM1LAt0Vx5saA5DsOCJLWrQCkBfgWcz62kCqP5avgGbkSU6kK",
-	"xlklQBBAlaLX8EYqD6d6GQpBafcvk5mCE3fFo1idkzMz1YuIOkLQd92io7s0c4e3sHvAjjsZQCdQYEuj",
-	"FcBO7PhanjcrE6D2NEQWPEk3hE8AjV19P+mOxWj00e8ebNCJijU2MDXDNKgQHIL/Ng+/V9peThy7zzu1",
-	"x2cRcH5n5xrBJLvtpdi8e/dclbMUYp/OKUkD6DkoAFzdmI/6haeMtO+Qj5LGJBAq3X4kaAJjO6EzbEmB",
-	"Nd8UJWmaWVHLSm1CVzundVLwIWNTvQB602URXPSyELO5toCzg6AHohBFzh6EQBwWIEsKmkHuCnTU0oqQ",
-	"M1AHhvyo/QQl4QHCZTvejArSWFSWS5W8R6jCMHze/TKg4bjBRyos7EqgnyFvNXrJe17lhADGKeBCZc2d",
-	"geQMnK6vVor7mQFQ0OPj71mOqKmlhqARbzXdguJZ2Mx4EPCrxrUN3+VdHDqhl8YlBh34z7q4vbP7ex5H",
-	"8jjCH5shcFvV4uMXwEGo6gxiR4sds5O3/BZjN1cCauGgknwr5kIwzh/Xcgikhx1xh6e8LJ1GNpuJQnIr",
-	"ytsUZx1D9rHdEIXPCWILtDMIp1EeBZpdoTeumVMwSVrsvDZSD579dPBwH4PO0EDSqUZasfFUjMkwt9zc",
-	"YIwqBWPTrd4OISYRQvFw9TIMpsGbRqrZopLJSbtuHFQv47Pr3Jtm/EY08M0SEHBQ0bAs1RCEQNLldVxp",
-	"Y0aK5LJPew1cxRl7kHZf0Lw7WEYG3s6xJkiLFnOIjCFrIZePFCK7GGHdOB7XFn7ujU8fhoQf+6Q34HCN",
-	"x1IXRgY8jup6sMTx8fH3I5UD0on/optN4Vx3zaJwlM/Enmj0TvPRH9VZeo08TM3SVaJe5jtlXE8deVKi",
-	"iReRTkHkO2JblNC4I7b158ij/CoA7ukUAEbc5uaU7Zln6KEB6j9bvrZoN+KtJgUHOwGEBm85si24zJD+",
-	"Im3vzWTI4JzsH37tEXe505dHu7jje9RqVfeHmN/7iwQs3ARUHghrRzdFicWO7snFNNFdjac6ygGjunwo",
-	"0oAs0EfHxxlrNv7ab2FsGa2V92tQN072SpW3EJB7L0Yq3bIxPMRggYLMBwDhbxqvp0yURnRJQ2ywEJv2",
-	"wHPOPrD8BksLE40ffT50l9h5p7mDtgVtCfTp0ZU47b3O3VdSicXOL2TSTPGer6PvZbjmNuJpUtqQSYls",
-	"97cTphiyWUgJTwhvR9cU2szt6KKes7movEeraVXE5jRtU7bRy9nTrzej3Q/Stqc5uD33wbCFMq6RcmKS",
-	"mpzmTNpTL/p849OcPKUcPJVuz9PmL7eM/HECu+nEPgJo+2NWQMZKqW6c2aztlC34rUFxevIQlGMUvD4H",
-	"2Vn87oeLqS5FKqZJ94ZQC/RwbmVeuVfFns9OlUf/KzhjIYtvpaHNLjSjRQPTIY6AQPqTuiwB3bFDRWYP",
-	"cq9L5/vZSC2r26EIOmjsXbp6xgYo1USBO+c9jXaKfygD5EFzxpBPyY3tjTd1JhKXmchSHBANH/1O6B+r",
-	"nL6/BIkJdyqgJHEMVJViYt2sMID4eJ/8wUk3snUu4aRN4A6PN21G2H3AONv7cQq77Qmo5oq5iz48yrad",
-	"cxgXn7qGMee49+BfAco5ZHdDYj48nrnptnOeCSlTVyzk+CMbhmIDkCuYMo3VBP0pcTCfHRIBjdBDALgf",
-	"OyaAn6TxBSgwHhy/RljTYUkEjevs45xHv8fu6R831xQo7O4VBV+g2tIU0jxrSCO5beRZO3l4I9X1KcOM",
-	"60rMQpMs/11G4Un3BNYM+KRsyug+ZPlMWF5wy3On04MwM43McUgbvxG31M/A/ZVWyOiFosmhW+3WI7Oj",
-	"+wNToB2jQmoAWsXioblTMg6dxH7sZoH7GbkXmQXUQqmNKFZp8Gc6Y61LhCKa0s+h1+MuBCi9HeuL71l8",
-	"hmabfTmKuF33KDyfFzLBxkyuV0iuGaaXd6bTxC7Dy/fkhTWsVhOppJmKglViLOTcGgoMpf6dLLEUoRdY",
-	"T8yIFzOJKhyGfYm+K8ELpwyiXvv9/iF7TVoy1bbRcw+g3uxKlBhkQs9gyZ1K7q4IpBCE6rSg4FKRDIJE",
-	"f2NCcggI+iedTiPckbchbaRFbY+X9+oZaqE7JgUcJfquU15Lp7tO2HaKSGAUnip6GIVXviGnBplfknUF",
-	"zOhhtzzs3cc7TIHwXY66b21oEXcfOtH2Z7N9ttF2si7rqCmK4gvqQnIwRfkSEkzI0lGQVokAx3ouRsoX",
-	"1mTeJ/WI5RNdXcmigL6VmMqDdqXxuuOkEqK8bXcD6EP+D1ANpyNVCv4e4ManYhZcw52GJmVQcaMVizYn",
-	"mNBpIwZbV8rE+A44ZKDIDoNYI5VAPodQ1Y8vDk6O95MaW+A4xMQ848SEKfKyXJXkaTveP2RvMUGf5b5j",
-	"Vc4W/EaYkaL2RNSE0+BPHu33S+b0st29ZG4047pnyTzsjt+nZEZT5BOu/CrJnPrRkGa28Jy1eESn4+wv",
-	"0iu3U8fAmnHib0xHjzQwnnRVYOmIL1nJfFFgxVWhZ0lwmQcv40i1Hej9fvMz8ojTj69KPb7BLjy3wZWd",
-	"+b6oH+ayuo0IBbRh7Fo4xXikwNuJed/k3X4Z2xRMwate26yjnTXdespXTC+onkzAE0iTTJynp+zh8ePD",
-	"kaKWgd4t6V277rWxwRyVVzbey6zWPvw9UuftELLnck1/VyMq7ZfRyw3RHQj7SHEJgiUdqZHCRsOO9bTP",
-	"6dvjM4RgV5q57/dRrcPcbfeBiX19ME0gQso0dxrzoB4ePw7uvZGCDg/SYPooJfKTMSQQtcfckPcS+r14",
-	"ZoiV1pAehTHDmeCKKgWaNZZGNzmElWNRQPEtumBHqpEj4dYDuiBUZD0+fryPeRO06d6vi5SVNIgB1EFP",
-	"Mz56+eDxsSM8CIwRLIISY2yTxqG7xYGjB095Tsn1cSL3uNvdHp+m26Ld+zTdKIlPc7cRlBiJ6GD3NJkC",
-	"iThEhZuNqal3AGIqOF4BwqBTeU94ATG5ewnBIIsKPOsucqC6JUnqK11ZiTET1bXAun4vBzCQkPaKgSKf",
-	"kL+bSgIEYuLzueAVB9CROb/2OuWfMNnc9z6sZ+G6BXomDYmzayiEnkwOGThjyaOFuRfS8UePbggDdN0K",
-	"t4ToKjUbV3oMLtx4irA1X0Y9xs9wfnHdgB+0sjiDTpyI4z4MpEWzkW4wRWgmV7eMejbv1IvcUarRc3cA",
-	"gWU3mlcAjsJBIlQM4sEcsud8PMVENuyYGTuzSQQ38O4od1lv52mfTfDJeA/JWFCN70jhHYUBKTEBoiA3",
-	"UhVe9Jx62BlMZVYQ5odLTgJPMbQ1aFY+pgMTxfQ/wO5xw+URjyv3dz9P+poQsBSnKR2yn7jT5xLcG6IL",
-	"qayGCKuHRAmdGL1vNfNfjRTqMhlBVFWEvn5VcnWTQE1E7DgPDXhrgkj3mlTu2xk+6OtaN1Kr2tZlqeW6",
-	"D32jK/0blsxgxwenADrB3+qR6gRZer6+QtvJvJGiL74xiZsZNdTGWzKWdzRHg1gsLQtsa6WrGS/lbzBf",
-	"zFbhlByG+hc6q6nXXt7o2JoFTwF8V/FFDkokAqngEiPGzdVt0uDUbfQVB5chKyo9x6RSL3mwhcopM0IE",
-	"f6IfBKz4VInloOajsIqjUdfOW1AC4o4HTQ1AdDAJJ2tjlkBHtHjhEM0LeHQGNJYHN0qeuVEUmSLumhbS",
-	"omlQ6bKEfDo6QH+eD358AX5Oj4KjQKSZkHNPMDfo+K9uKBvX/zo3XEkLxwVbHSgJMu2T0zx01xpIKY/d",
-	"8Li5yQOyjY9HNJv/wvy+Jbdq2Jc5vy01L0YKkdnQOVgK/h7Ktiq9YHym0RUT3+Qr3kIWlLvOJtzi0HMX",
-	"eOHbpwcPH+6fst9EpSEwhx1Z3DRGyvdgQcVOXHPwI6kaPVsQu2PUXCu2I/6BMK6s9pBncPiYYI2laKAz",
-	"ks6MU3nszK6Lli2FkFLBG554gaCIljiW1bozmxdCMj+gLNmNhg4vP4dx7tszkwz9BqCoeovPYs6/cKKN",
-	"xBA10Q16ZApZtVuN5AWAqvnDA4LTJVwIc8eBlvWl0M2K2WaHQ4PVNO4rd8WpwMCxGOQ5DNETYSu5GZPH",
-	"JjfiV8ecPozFnAxLEA95eO1IGVC1KwFIgVRTaZNAF+kEphYEC4hd/1gO3Y6DY+DJccaeUKahkNg2mWoe",
-	"9n1cHXIlnboWOZnV8IEfLWM5qPr+rQ+Pj8OvQyWsVMYKXpyxHLeBZAJHgACEbyPsshA5vRJOdN36PIBD",
-	"hugPhRxDKCiBhnsQFoaOGZxPFgcjfw2MhnBajx8+dLIFTm+qyyL4y0fqJHPs3U8dPFpo1sMgwBylqrGs",
-	"qwGviSKUA8PErUo5djO+ZVkJydGnXkdwUhaqbXmZUQIawPR52g5GW0b0hDQXAR9T7gbZ4QyUr4x6A6aK",
-	"+iE7t7aSV0EtvbqNZcqldAoXYLjBXDNivFe34O8YKSdnHrmXO3mTgbV3TP98+GQ/7KpfexNKkRoxgug8",
-	"84DA0oaNAfXVa1dgMoIcyd2PLjV2oTpljjnmJP3hK/N/K4DnI6kIgYVCh7ygHmPTQwv8gSnwXwBTYHNE",
-	"gTsJ8a02IqOoaJqRGVJy5Q2foHyCeIilabUqRNXy/Zd6fJOFO3TN52ggjRTeY4gYgkM2SS/NpUfsDMq0",
-	"ruQ16FIe0g9zZOclvx2kPp8RFkwTFzC6p664HU+DX9xnvIy1mpRybPNDZ6/Bb8BaoRQeLzd8KwpnPzmR",
-	"kbbdcMZd0yxbaqgBJpad0tt0WVzSP8N7/urOIDHTeKNbk9NZx1xpJce8RMTWkSrE3E7Zybdx73szhGIe",
-	"UDQmhi23aWygbResDdZhbJx5TQ2NFbgJjQxAm1T/0Wf5u5dv371+/erNxfNnOZDenxxfd/uKPb7zNKPA",
-	"e4XgKB8zfCYmJNBiu+OfqGMnfHiHqUmfR89uDL6Zph0UrM+na+O0ox4HGHSxwHRX+vaRZyK78eH9pK/d",
-	"xS1vKRGdPA7h+iA4i/vvJbBbysSXVbBcIyJrZKeZR1lpqnqQ/zR1Jrjh70WB6Rx0ool8QmO98ob842a4",
-	"E+dJQbwJouV2BpZo33Z8o97QMJ+rWCcM33edftQLNoNKp4DFc1cgbv2X5YLfCKrEjPUhu7wuUE+xywQD",
-	"aQOXz5O6dBSqROxYbOJ9xjn4kEMIHhNz3KOtpuvBv5qhizvJWYwBtE3TFRNP5CxA65Nh3qirp5TFkYJY",
-	"ZKyXB3fyUnYRAbPn4sNcjK0oLpe3AkvqlnKZOsvPR2qL+vOlSpn+XIDOaLO9lxyjN0CQOw40f3k5RW8t",
-	"r9L4mH6PPSkG5hUNu+tocq6KBJP7CZ/MMBkj8Txx71sKzqYM9YxQl9qQW0suA/J/QIyj6RGq5z6zF3wh",
-	"WomzyHgTYA2KY+lqBnZCHSroZIVhEj8GQYbJskTASSxgdQPGWPetsKeNWh8DdhGGjTxzKqUS3hkFMrsu",
-	"y08LUJPpv2QVthu7u6fAgwMvg8Zpe6d70NXAN75xL0x7++CpEpGeHGd7M/5BzurZ3ukT9w+p8B8ny52F",
-	"7tSxcA/+Atie9YFupOT7chbgaJ/NV7Dy9gcwwihG+2unygL84+6ytbM5Okn6eXznzlMudklVYR3rKStu",
-	"432UXAF1OT4WRYRT6B0VFQmJJWd77x4pQkQilzYZIn6yy9hIwLYx1RJRfXUlitNQIYIJXOhRkGXxjWkp",
-	"Waow6Ec+2UdFBh5D0RKinnmsHQYxRpOSFP0DKCNKV++shDhjfKR8KD1WqK30XSwXXkX3BTunacJROh0u",
-	"iTQ78W/lTGQjFWEdYsw9dCykrPND9ovPIOiYINGL03hJh9UN9w6Zi+O6qgB1LhGa7RgxbVFLPFO5mWMM",
-	"EDQ+7E45ALmLvsrEcwbRqJHyPsyM5RSkvp2LPC07AHku5mAXIOhUy8WYU86E9ypm7W0L3kAPuTBSTlSH",
-	"povfdTqVYKjADHak8Yb3U1O6ezaB4/J61OCwiYT3FSH8rm7jCdDOnAU/s28MhnmXJ/c3X2eihTk7OTUV",
-	"vAAG9/ue72PTNwg9ehSeozF2re+7O9rIwdiImQ9S+yOsam+NPJmoVKNPvsOI3UoVMollZOZ8oQCZJomW",
-	"BWtBT7DvV12plvZAXquRCo7IRlZYtpzHhIyhlXpEWTO3pPhjQTfkcACCDSZ2ecP7GtoBOUvAg2uaFJc2",
-	"6VGG7rgF99aCwngsbA+ZyGOtxmUNSfywauOUvoU5xe5z55h6tljKR8EMWHz/cUY5ypaJ97IQCtP0jqHZ",
-	"Udd6E6xOhFaulQ+1+siqmXKQnnahYT6hREkJUfgCYjqW5FpDTIeRkRugEIBRtp0tzgByKzlXt1QDjZ1J",
-	"gPfyMkFWSJgvgVJjCb0Rwg0WcN5XY2Tn+7gfLXzrViIafYrBap9c5JP0/Ob4z6HD3CnlLIGD1idUJD4f",
-	"bFzGYVFuu01diRlkf2FlAdQBXBl/assva88YHa7hpJHQiFUuOJLiDfRRPGilSEoTMVCSy+h+hGbwVHBo",
-	"5ogBet+JjHg1vPDPfHwzkaCXIVkIKFmHep9JEjosuaXUeViKbw5p6OJAvtaZU6Ji0wfYLSAzKITRSsDO",
-	"wVkbjUiVlBp6SyE22CvPXnJEsMn7rOQWvPXmhsULRb22vy4TpLXu9YZIwsvuyxLpg/XeBMz7nsxdcxTm",
-	"32fsthBSMeOKeAK4d8ADDdD5j/cpOxsB56klE9yCqY8XpJsTspWljShuI4ViEtt7UmHF7BSVXm5u1Xha",
-	"aaVrg15qfIcHXqUesBxKKeCyeWbSyJ+l4iifBBXFljO1uCyckr2m40bYwc4rirsqfxN3dk/v8VK9JZLo",
-	"8//Ws52D4xcF+Dy/jssEN+DuvEUX8Lqv2lHklrCeNcO+3RdTRjbV43u8FyyCXiTN6AUibHnvzDhrYyqv",
-	"KuXvDVgtOQkITXqdlwDSTJYcBGyofwDY1m5cA+7V0SvwcceE3McH0YD7Emz/VbOEIu+6+losfotUs21k",
-	"b9mLf/R7KPJIzcYtYLSCh2U1uMibIS5arNwmN+Q3BjOB0aThFtvk+sb5kGK7f8hC6YU0hPMRYN1HSix3",
-	"DaaqNGwubKcNZypFbgnOL+5LAubXca2FKu7N6fdZwDSG+/zuFeoKGzrdpSvMcnOzlcaSeT16qXHzGWRV",
-	"FDOpqPbcCGEYVEWcM8ca5bVieXjcV/M9Pn48UsnHS3GBh73J5RewiDVxYgCRhuWGkEoYrC9onE6yETte",
-	"RTvv3jm24PSvjgk0sk2obAUmBpYOmiyVcDe3b07+DY35UJT6SutScDUoSv1lqYnc3AxQE92e3YuaSATl",
-	"rxX+e51K2KnWpThRIRfdx3eSR9t5z6jENbqhp7cNWifltA05YpDRrRupBHAD+7IryBPh4fYFDfIxW3Pj",
-	"UpUR8866A0uE4ZjojNzcbKcz4jCOInalNHJz83lCSbCoPiUS2tJQbt/nVSJXzBKUSG5uvnAlEo/XaZFI",
-	"Rhtc5FQwHv0OZDwACHJecpUFPMYsVMVmia5nsjThEpSyJcDHax1R014/PfguY+fPOv0DOJlwS74wAMbN",
-	"t30V9CIcQg/uImRtbg662L1x93fT7wdrcZtj2MwUcuu8D4jFjUTnSP0CMSgeAMG80pSE3xa6Lr2plMBw",
-	"XYlSL0ij70gGhlv5ZAXA4I7l1mexhtYR833aQG+EgqJ4nMmVyPzZOlW6Vv4fd8f5jwKTNke/j0splF0J",
-	"pP+DhjbdAMLLY8c5iP4ZYl1Yy7fUby4kHVXNPlo+OP/AyQKQCN8hAP9I5WF2qfqWdBZOQ6h8PBaQ1e9z",
-	"dgN+sLM5MIJJcIY9zXvP/Wh7O4U3A0DQPoojvNB7y1XF4aixF5w/k2kuIebp7YivDihO9kfyFOaWBimW",
-	"KBmS3GYrc1zeWrDyAc+l5HJGNSAZ05tGL86T0b7qGEZcyHoTNdni+4pnJENSFVST86WnvjPZ3xvSgDCE",
-	"THAZPL7RCYhyJ9ZPjj1eAVe3ALUFSBC8uhZVMFVPHlHbIAOZk5fwNVbwYB0C5FqO1Bz3EeK2R27w3GcV",
-	"3Yi5xTGd5uj+OGT5UySQgwvIqJSGYIgKyQExLCBxwo9D9UbchDMMoejaUnqUX6VheUpxemyFPTC2EnyW",
-	"U9AZM17SwZymM8P8X65SdUdXCKo0q0sr57yyRxNdzQ6gYDqLzejDbitQj2cZ5vk29gRNsaPGwiF9K3eC",
-	"lYC1Sn4lEPSoDW2NOTSAFRbgj9zq3U2rdOkUqoqPLYTWX/g1zrmdnrL8KM9YPhq5/x7mhDZxeJin/SEO",
-	"2cVCN0g6pMUEQ9jNE2b8DrBUuc+UtoSt5qzmPL7iUhYmz1pXBVOpOXS0kJZASAFBI6e/IbWI7G+3z1fc",
-	"iG/MSI1LPb5hDzgziEqdsYeP2VTXlQnd7vYD2QAOq9OOJgwaTxce4QP8+efPMEH5HDWEBjgKOzk+phlC",
-	"FZs5RUQ7qn2Lh5q72zDj6jZv0Px5wGyyEREuhP6uU6QUQihIgHRHagWSbr/PJjLKdc5YoP+50PMSQWgI",
-	"LRPyoPy8+hyg8L+2+tvhDDW2kup67yPKhj51/F+O/qUpCdy94XbvdO9KKupd2nrfAN37ZAfCZ5VLJhL2",
-	"lx/dA0hwIDy04PH2biOw1qs5R783+MBKNw6QevI4qT85NM+NXCZ2h6SGdgisHNpngT9ClbfxeoMPI3lx",
-	"4skYqdiCkjrTEx7y2XJt6vDriEtsXMcvr0cHKpqOELZTVnqLMzHNmRMeAKRyIt6l91zLKpG6h+ylZleV",
-	"XhjID9YL6HAFhSd2KmanKYQ3MN5CL1SpeZFRtfJIGSUnE99/FBLHVHGlP3gFGaCaVhAB66OBPiNsxbke",
-	"3wl7W95Tz5AT1vKUj6fi4CnK/XX8pfnwx2zP6x/PpPEI+Wvf0fGT5E1vifwOXutSjm+Hvq39s4/Z3n8c",
-	"pNrRwat5qAJc9cKeX+2YoT4jaiSeep96/wDbNExhlVmawHhvFYiWock24CM4XRlCXN1m6bM42pCIceKx",
-	"9wDqMEyfdgJfDo4Ve1j6txajUV9Z2NZPf71dHLfxvszi5OC6rOKh/TS3Nop7iH1ecrUumFSJ9zJiqs7b",
-	"zb5ijMjZye6FDPFusDoBOhIhDkeRhXexY6qmie+BANO+b4Tn3tMs6fxU/eO1W+oXp3n4rmipB6/kant1",
-	"I39+wa/ztMOwH+Ibw96LCnYfmNW30dbzZjOdnw/Gtw6hM3RF27ph8vjkpVbiZ4we7JIlwOx6lAi3upYS",
-	"4fZunWCFZ+CVj7qo5y1W3tD7Ccf1xeTALfgAVpxjGsQnDX0PnmYqMt6KOrf33NVdSSseIK/R3uwEUfcv",
-	"AryI4zqUsWDiAQBv8nR/ckaymQJ+AZ0wIuEp8cGOlP9B7BGW3CJJDumUc/1p/yyBI6e3YvcbfDfUJTJs",
-	"1hPwhGiYPGO6GinCysUCFiAaopcI6o0TwDsOHZDcmqEDj484+5knIczw8/RIs5HCqkeqVasIZEwJ6gYO",
-	"lz+Cpj8+eRjr2pAgsSTFaNiA77HNLpSU62o+5UoUl7RFl5WYmHykMP0ndSmFPcRK/xmvbgThz6J2A/CS",
-	"2NO1OEMT6lp7FDXYbMho4GMqjWyAZzZq8nE9NF5YWJI/pPjcTLWl42x4oDaVOO5YtmSMKVO8+6Ctm9Rb",
-	"/v7eU43W8eFGzDbmHekKdYkvlFe+9Y7gzXnkCn3syBPpSswnXy4b6LbZ5y1t5YGw0pAbdwZeIdIRpGH5",
-	"aG9UHx8/GsPtkAX8Q5ziZ15Zww9He3lbb4jRhtWKw4o0BWcDOeJ46tf8xaoSfoZvab97y9Do+12qFoFX",
-	"fb3qRduOSK5P+Oh+44M5xCoaOoYH/UVHWgg1ZSw3okQRbsUH65OCfAjx4ZNvEUfY/fCY/Z//9b9ZztV4",
-	"qqvLSaVnOcP7NVL+U6shRgJ3aDnuEoUktGxM9R/IQxYfLLP6WjgpHqDVoQ0Q5sRPdF2dsscPH45U7iUy",
-	"AJBdig9jIQqfSITVHB96wpPwCCI1eGRIYhp57HvnNYxYFDZSayWvMw5Js4nMTGkSDBaE+iq2EtGsSWSO",
-	"FGpeSe0YRgcraUXSUwiQrINSQzOEs4SImNM9RJERBitIo7FWpp6JAoOcUeUbqQikzdUtJrlgdjGF91bp",
-	"IG4djz5N40B2n3DSHWV90ds/T8LyEBZ8XhRrEpYbDLSpdyzlMn8CD73LsNvgha9Y3daLyb64sN15UTDu",
-	"7+vGgmOI6nUkZ3NdbQGxu1bKvJtjkskxKyo+8Uw9QGEyWRhC52w34UoK56DFGip7pxGBN2M5LyvBi9vL",
-	"eSUMQMoDy6eyB0jcyCvxD5BceegADP25EFBnQh2YYG4+OwB7+XoDE8QAoqLhU6CDlByeocTakdKVF2SK",
-	"SQUYLl4oxBn4DpLYkwV0G24xROYtAF7g74Lj0As6nEeURl7OrBFH7K6kkR+vETkbgN+7QhdGmmtpwztk",
-	"4i+Qxj8PE8fBN8PFB3qLaOs9bG63Pahg2v7ukpYUUjF3w4t+90rbmpSBpwjyc8BVcWCEo3oqBCGH1bLf",
-	"6czdWGlMFkp2A+A8IY9kw9W4hgPlMTCIGS8nunL6kiyCcehX07g5XX7o7lDAJ1+zGA6IqtLKyNtFdOZG",
-	"LXHBDTNOS0TQuq7gG/GjldlB25Ruuvl4N59HhKRZhWaJbmp982qTwcoJhgi9VPbbx3sdEMSf2+imeM0u",
-	"VJ+P95N8sq0ms7tQuWfSK2tptuc3g4Vxm6eMFFnpAMHmtg5L67z5+qksp9POhE6qn8RysBjn3qyzz1KW",
-	"M+SqPgeL+uu7qW7eMaMZay92aX2kEv+oqtX2dsjGV73TaDkvADFfqyBpMM/lA4dOlOiFjMEsbM8Xona+",
-	"iC3zaMRu1d8YNq+k29+IxYz8g810IUbqwfmzg+/3T6FZMDW99EmPwWWToDinVpAsSpGDsbPg0kp1fTnR",
-	"1aVU89oiFqVeIL4muYFKI2AYNXK7g2153Hp/rUUtzliOjXlJ1IY6KIBxgz65XXH09tqI4Sl9SV9d0lfA",
-	"XppwSj04Sr9A+nYLwNqDM/kBdYXQdJB8FFs6cAVAmBniuHp1QRpW6RprsMQig9zSM2amUIyIjb65LJnV",
-	"muroW3OPHNttduesseVxQz+RBoQA7L2xvBQE3ueXFkMJG0mI82cHJ/sZ4yPVkAE9AuCQvYLBqKeSoR7a",
-	"BITr82vBbeqW7f6RVHqc4eSAQC4ndVmCpb3kpsM+MxQTpnuThpZ9oLgFYkB1fbGYrgWEFfN7Y1GewnY6",
-	"ZPjj+WfONgklpnDSjtUuhLJnq9yUceAImfAAK7/B1yqxWwKVmmUjBfvA3N3xteSIek8orRCQgCpoN3Hf",
-	"lo6bm0P2MzXagyg7AusV1NzQb0MbwZ2YARTXOG4AqgY9iwcSnoR/ogMByOOkUzpXtbo30fymVvctmGOV",
-	"ZKfXEFurbgbx0BDSLwoxm2tINX1DBLpOZnf95M6dpoPWfchy77XMfWFYKOn8smsXhEq8oF60tuTOpoWh",
-	"q7STkAfYG5d+3cyETbphytAI9HBgapkPDL8Jo37VVZvpUgb0v/GLvrcmJSHHs9li4j6zvwbR3tHvJD/7",
-	"S947Q4VNMy9juX9j10OgpdA4vUmP/jT37olq+gvQ8fv7wfAIfvjPRifr77PbtX8n19bGZOU+E58S+dl0",
-	"fn0211v+3rdzIS0RtjxSJguZ1aDfvH568D0lITbzFJ2eGFIIAPDEZ7h1hjEoSLR0O4anYDsd0acTgsXc",
-	"3ZvQbXN3UvZnyjv7Qp0Pf9HUW1Qn9+9uss1QWTjwysInRTvrNSjCQLrXNTT19KYD40VRCWNAO3+8f+bx",
-	"d0oRiL9hV0MObWzSmdiMRI8UMljuCRW6OX1SJYER9jXu2W67ajYHeTrVciz+K8PsPJ1qBKRcpeBuj6kT",
-	"0HzvDCv9rX/jV6200irW66t+A+9LXfXjddZS7QY0fRC8CBYi5DMuVd7gUnhjvK8OQDu8vw5ZWtL8Dlxp",
-	"shCX7jc59AIyaUe7CPEffJKYCA+Qjasa46VMsD3L0DspAJ0hIkba4g37wSxjcCSonXNupxEBjbBDt0Xt",
-	"DF7GdcCdn8TUcUr30ib586TNDeub/GWgfa6Zq9N2ab5fC+bntl0d1siqZqsP79zZodUypGvEK9Wox8H2",
-	"oCbpH5oRohEiy3nrhBxumfeJm9pxyRhdSqDhpAcRdhrjw/2zkeKhzgnCUy2weffYo31EFAoBqUYfCsdv",
-	"EUAIcDKAw4ThdNVA/8EYgajEGav4Ah3dQhWYkGeXy9NCAVJnEOGwGd3AKilaXh3TBIN7Pm6CIp8abJG3",
-	"B8GlD2r2SO0yxEL51iQ3ZrWx0KxocAAO3qs0Szr/e1Q77m5pkGE9DUXO4A0jFdML/FMQ9MjdSdCscKc4",
-	"hUPYA0x1ZLlf4/4hwnjJSiyF5RiAs/sCWgxZjlRL/Uzn2hsbQ+PmkJ2HnP4OQChIcCMQxS5cDrebvZgw",
-	"XiyOuaKugR4tL8C+5DNdiLJZ3hBE+NlI5TOKxORL1Q/GvVcrOeYl+7e3r15mrBBzO2Un3zZ8vOxG3BpS",
-	"z6r3AtJZSUI/dMtvxttOKausKZ/PWDfEbocy0wyveXip7khaGkJaiqM1wS0VaWdJGC3GynwX2nXBMgyA",
-	"47NA/VKUhYlBtH7SRSwtSMWTWNIImC5zXkX/Dzbzk0YranTpG3qgXqOx6N4I37fkAFvwTrW+ychk4+YG",
-	"0G4qYwEYzXHEeW2Xosu+qwJoVBCehwaKIwXDUWgPcGzleBog8ZJ1UVdjxawoS3NGO9N753x8mDIOe24U",
-	"hcKhMtSxfuDThUa2TynSWdq1Whr25PgRy1M24tOf80JYLsucOCeyXyhy1fomKjyh2XWSf+pITBbudrgr",
-	"Z0LJb5eW6cjEvvbgUrtxGriXfx4V848Y4z9ljBFW0E6/uaOYYrciCxH71S2PW4k/egFZykntq2fmp8DK",
-	"EzUjoqxkaapHyL2JiUiY/DxSD579hOIzgdbwKibwjxROgAr3Q5HsD4moGy7UuuJN/wN25YstjcXp9Zhs",
-	"cKK7LIbF5JOvtxIW59/TARDvw2cKpA0x+c6X0vMydlVbyDPi7v5NKCPNaSKnjctLZlgO6olU1xR6oiaD",
-	"mHXmZC24neI1Hql4j7foRJh0O6v0AnqbVY5Nq6BFy5BX5TiL0aAcgwKJfaHrsmQ1gL06zcaDegQupsa8",
-	"Utwm2k/TWHI6CiwJikydommxnDQaEyMVXge66hiUnvNmLIV4n9PPZ/V4Sv542lS/D0mGGuleRv7mO3LP",
-	"+Ac5q2f5WTAtRwqKzBKTFwKGHr3Q2b9Oh32yv5w+ZwhAs0ELmyjpMXdrcxW9hVq44GakfPkuoYeAjuiP",
-	"1dfvbpgEt0avT46tTQXdij3r1+u7FUjgtMWOFEh8+R9q5B9q5I7USErHXFIjBwi5zZXIIz6fC1V8bpco",
-	"iBzxwcZE7XDlBSu5sZA2e5uxKzGVUOBLCPKlVCLzqe481LB63AzHp3E/MzbmFSTeKh1SuwEZvem7JLw9",
-	"XpaiguwQRHiPfBj8gDNdBPEAHiMvgw2rtJ6ROD9DUUXOhHbevF4o5jRnpwSjcFxm8ZbxcsFvDZMmo8rm",
-	"pAFVKW8E6dbgkDhduupoaYOnM0aNYNqvX729YP/n//3/kAzylrTxnX+kWX5lYOMjlejuqxLAu9QM3wqq",
-	"ZVVkTWGMYjRr9ExJKrU/yS+2LDvgKlxob0fsTHqcF4WMHOX+BEevBQKoCFD4zgcBQ6Ay3khtoMYBeCux",
-	"ey4nmmMzIdzV8mc8UqEAk0BD8DS2xF3oEVdLDKaizhBQuxmrYwgmGmOvUIkveFVKUSUX7UFo6BY3Wqh6",
-	"tnf6N/e2v2fLzTzvA9sBOCbZ+kIVnl/+SvS7W8EBjoR7lBudmIfAUCE2QBEh5Iae/ZMoRbbrI2W6YUR4",
-	"frMc0CEiV6EGioGGfAiqunsd+TPAg0rY1tTACcwAzAOYaXUNoORGlO+dKUaaP2EjXklF3XpCbYesDMgF",
-	"X0cCG013BvlxtRTB64wb3DF7rATMZOfc8RUQ1pfCGl94xcLNqpf7fZnOk9cUcsIJy1gWh3d31xzCCFUc",
-	"KL343MrlzwAtCiWD/sbl0VAm/jklTNHE11QHDdTXbFEcp2G8mwQFgsLHZUnXlVcRwg0ETsqwnE4IsfVT",
-	"ilM7dm4aPlrPVtg/NPCJq9u25uurRvocEw8iRFoAhdnPQpwTVMFEo/VYaJCh5ZjQd/tOshtmdF2Noa+9",
-	"08/TjYQEqIkusXr1DKR+KbgRbF5bgxFbn5krsevq2GO8QmN0BYq273+cCGQIkMItA8V+jMwYAXOgjA9+",
-	"c4a670JS6qNyQpF+zKaA7yytO0xfcctrqy+rWrnVTpjV+pDlUllRVfXc5sxRrWG8tFNdX08pOAiVehmu",
-	"dcarG8/n3Vfxx5chspe31eNeNfhB7lXg/IzlV7W5zdnCd8L0I+8Dk1bFpdKLtNrQEQPINiBMSg6DlSMx",
-	"Ljo3ObhzJLx4tfwjsvWRWHzY51fnoZ2GTCDQM0/mTp6IQlpa6dJssTDrSqIHKDYBiLMCUu9R9EcqGSbI",
-	"siHS7azHXEGMYIQM9JelO8FZFS/1YmdZcPD2N/jq+0+DU9atrSdOkZwX1HMDQcnYZ4EuL2pNaAY4TWvH",
-	"Ka9Q5ecZbWDWepE5Ka3V7pXh3z1fXwk9dEGi5Da4OfIxV2NRlkDTIXOp0OD2BE7rWGcWcsAwlYnMKmz+",
-	"iTuOKuMT33qa/QKpBrQVI0XBd3LyxuC81xez4JlGQMezCHUEv+FlQAlp37luVdGNAzrVc/f43ufQ3N4k",
-	"eNhfj86Gs2aeV36BQa71D8OZr0bFeYMBG3QvLaa6RP9fFjMFkzw+VK/WXhCvqd1+03VRnG7UdVOWEh7b",
-	"aY7htZQVFpSr6PNrpjMyn80IyTlL6YzQoqbDQpW+X2Bs/oeiHCQ5Du3koShC9AXvon8O4Hp82T/AsEbz",
-	"Mn2+IZazxpDX+GjXNQ+Atr6wzk65SvMLPbJJK6rWo1h8isWaRJBW8yG3yhYX2pHRCgN8FkShXv6Xwgh9",
-	"NewvYAiBbwtycbdhhF6EO/Vkyw5VlXivbwgSmXq7oZ8GIu4I+hlImvQgRCDFZM7jnqKnC5zTV13yBGtY",
-	"X/CE239f5U7Wb2xopjYeC9ObdsWLmYRedCsiUumprldyz1BoOD3t7Y/nBw+ffBswwgNJsHOWOxKNWRzu",
-	"bxhopK5EqdW18SgVoV4o5PMDNlROexkTmtH1qbSCWD0G5RW9lSUv5WV5yHLoE+xTnEeqmeMM8Nq1ulF6",
-	"odIJkPIXS5hWM17Mcgcy2RHXhXdvEn+/Q5xpTOHH1a0owYH9z6A/pQL/xddSjGPp3Da6SA2We/Q7/H+d",
-	"QfQDNV9mWqVsNDblifcGFQF46SpAFOTakfDWtTF7g1x+57AQbpRtd3Zjrd4N0gALqSs4krpaeyIvYuER",
-	"BsN9xSXiK3ygXCd/Hu6Nq44Dh7moK/UltrO1OK+hFWfIrbc4j7pSq62h52gMhGQHyu5DB2DsuuUT2/oA",
-	"+xbwJH1JXj80d06ocYIzrgp47Uhhx64Ig+d9DFbORM/5dqnYqgjHuwMuX1fqs2jVsKa+un53KvdY1/8c",
-	"IKy2JFZiAR7EeFWzJHomC7WEkhJUDbuqZWmhVz5+i9vUQOmDH/E5v5KltFIY9uDV64OTx/uH7CXUZitN",
-	"7B14+snJfidm0L8nYMs7OtoAKtMDpw6gfE6pu5NjbZxk8/3/PT3OW2PFrO8wnWoXjjLoYHeIxPBLfOdX",
-	"bZiEdaw3TuI23peBskg3+U6MlNxp/r6vktVRjffNmGolf61FloTIwMsS1fgUutKpWt3Yj6jOh83dEbMP",
-	"7/88an1c3gqdPuzc16LLL5JD20yfXz0Uvasby6h6L8FqdYbzYdJnG5ncMlZ/ZD8oSshvEH5IE17+4TsI",
-	"PNJt9mJIVm38m+RViH+z/KZzr+Q6mcZt6ORMoXmnQacr8dK3u+9AiveWIJvESv4AXNhog9D1utfkKJ4I",
-	"UUAYXaslSLnkNQFeu2OFPp0N00RnGhAxeVL96bZ5bjEf3E+LateWX/eDLAXGjOiZ9LySNvYdp43Zf77s",
-	"hcfcT6sxSsWpdyz1n726ZXOh56VIhkAnYM/Lfcgby12p31hYnq+6iC9LGot3H2hSDpOWICWv8EZTxwve",
-	"1IjBE0ypCASUdJsQ49r2kNQv5J1Hr4zv8yLVe2ImNCd6fUqm9FHnssKSYnclNpFlzC2DLLbS2Qs6eedU",
-	"GqurW2dd/v8BAAD//w==",
+	"7P3rchtHsi+Kv0oF/zvC4qzmVZLHJuMfJ2hJHmuNLWmJ9HjtNZjDLqILRA0bVXBXQRDsUMT5ut9jx3mw",
+	"9SQnKjPr0o1uoAERlDTbX2wKaHTdsvKev/x9b6gnU62Esmbv7Pe9seCFqODPZ3w4FgfPtLKVLt0HhTDD",
+	"Sk6t1GrvbO+inPOFYfm0ku+4FfnhXrZXiV9nshLF3pmtZiLbM8OxmHD3W6Fmk72zv+/R03v/yPbsYir2",
+	"zvaMraS63fvwIauPeHBpK8En3QMrfWCsrvqO7B/vGForK5Q9eC7NVBuJQzVHzrm1fDieCGVzNpd2zOxY",
+	"sJEsBVN8IjImFbu4fPbyJeOqyNh8LCrB7JhbJg3jStuxqOChn6++P/iGPXr7/TP29enXX2fM/fXNyTd/",
+	"3l+9lu55X4rhrJJ2cfBGl3K4WJ77X4WYGjYfcyveiYrpqVCGSctGlZ6waqaUVLeMq4UdS3W76SxeXPHb",
+	"5SEvLVeFYSNdMTuWhhnLrThnVrMbwYxQlt3w4R3jMI8hnwj26OLNy4OvN96El4WYTDXsw1sxLfnC/Wxp",
+	"No5o4DDcoXFl5qJilZgKbt3hMMGrUoqK8WIijZFasUcXzw/WnQhRl/s40tWN1qXgCub2ox7ydmq6Ggs2",
+	"5XbM9AjOhc25YcNKcCsK3IlvNt6Jt8JWi4OLkRXV8oC/OIp9cvqto0729PhxxowYandEVrM5l9aNFt8+",
+	"0tWE272zPans10/2wuqksuJWVDDeL7/8cnAxs2OhrBy6e90x6PFJxsZ67gbiyeO4zNPT/frIy+v6z4OL",
+	"4VCUB9/NRiMBn65gC7m7enI4ZtzcGTat9HspYI1Tbgxz5L9w/1WWacW4++9Q9OUh7dzjPw/8PbxaTMXB",
+	"a5iTWTVHo+Ro1JtzwdNdQ78Vv86EsQcvi3Yak4WjMLiBFT6awRUY8rIU1VeG6blyvEq5azjmBePsHS/d",
+	"rxQd0JMN6fBDtjflFZ8IS6Lkwt+pZ6UUyr583j7TMCOcMlfxMroJSPecuzF72Z7jt3tne0N437UsNrwn",
+	"HTfktSoXeBfH3DDObuE2Viw34tc8TOHXmagWcQ4c3rXpzbkIoqRtN16GDQiPdexAfGDzXfhOjJxAXLsN",
+	"ZgIHs3obbvBlm+7DszFXt2LFHqB8HcJjXVQAX26+/md6suYA2BAf6RoYv91i5FlldAsB5kq8t9dD+DbH",
+	"a+uExK1guL14H/+8f8gu2A2HK5oxXcFVBYIBHYOV0l1yadiT09Ou88JB1vDd56KUjl+u2qKCnunYI//1",
+	"5pv0XI5GLUz0l7GAReKpG3dEImhjsmJWvLfnLJeqlErkyNn4Degbj354eXCK3KxtSwoYMJ3U/6jEaO9s",
+	"7/93FLXkI/zWHMH0ftKFQBVI2dXb9OtMzAQT7jEvn5xWuG774Aeb792L92I4czNYNSUzu+G3bl+Ef7pj",
+	"Ev7B6/Dg5jN6OfqJ2+G4nfPnToOMBF9yhaqaU4mMEMppzcYKDhPPxfupGFpRXL8TlRMOeao4wvTRjIkL",
+	"eDk6wNHXzfGVVqJjnheKpnkepKWxsiydXqsKk6V6pTTs8fGTPtNyA/abm7qaVWoVswYRb2eVYmbK50oU",
+	"ns4mfOFU7lutRBfpu5/hmfYj/p9/fvkc9Vtu7It3K4R6yY1luSzy+okGncRyc3fIXqtoKSnN1Gxy42wl",
+	"MB1IZXcPgkBS2uKltzpjQz1TToE3dMcH6tGLvx2c7B8OVNeuuykfwJwPXj5fs+s/yom0LTfIiolhU1Eh",
+	"c/ZcuWNzS3hJOlAhRnxW2r2zp8fZ3oS/lxOn6p0eu39Jhf86aZWXPwlj+GqBOcFHOu4yfbv5BaaRO3aE",
+	"vo2bUr+ylZ6pwuT9d2ijTXlTcvU35AXLM6MvcG8ca8mA6w7lhJdEaB1bRexlUxsMlro8D/w82Z+nyEeU",
+	"kCDP4DYoXbEcdiN3V+FWvhOqa9NwT9t37en6TbsUoFmvFBBilfJN325OSVfc3K0aFlhC+5juqy0G1Hdi",
+	"5UKteyADzgKsxv2TSWtEOeqaiHtki5nMqtUTmVVd2x1Z9EaWWCXMVCsjgCLfVPqmFOBUG6LF6v7k02kp",
+	"0U1xNMUn/u2fBu9SP3Hg3wsjNsQmG3FZzqpoS7J8qAsB9G0svykFOCSMs4xBXrn1J37Ihk+jbRr09FH6",
+	"aId3YtXPl55vsa9X/b727AfYC9ogMIKHd0rPS1HcCnoM9r4owNvIyzeVnorKSndSI14ake1Nk48cxVgu",
+	"yzaFGOWme71TdfXMMmnPwfE2FXpagihokEa2p2fWSdG1ai7pp6/p8Q8Z0n6LJoLaWyWMqN4BNWWMl0Yz",
+	"sJDddWKl4KZtNh9Sov47DRCnGD0f+uafYmjdJC6GVuIol7bd8wS6jxM+Qz61s0pcG6mGIgdqy6Mm6z8F",
+	"X62oxBm70XbMHuXcjSDy/Yxpp2Ohr7cylj0Kb3RfpA8MFLrU2KNkAHjoDH5/w4d3I6czOj3G3QtRMKPZ",
+	"iFf7oOwo8LnkSttrjusTRU66THQHJV/uZXvpXNxjtXH3sj1cRov3KIt+Gbd7TWLDY+9LHu51pFoAWZfl",
+	"69He2d9X/5iUhr0P/8haNEdbcYWfsUrPM6ZmZYkiE84JVUW3X1wt2ERXAhQw95RjKp45LhFO1eki9pal",
+	"RDWVFxNprSii7e39wU0/L1KvMM4mSaRi731Abbp1E+h1iccOYg0YXlDB4nf7cEvSa1rpydQeumkZxadm",
+	"rG3/qZBPxFz6X7ZPizwfoHjbsVjA9fH3vHFUqeYOCliPY2owhECNkciSxSVn2sopplOhCsclZivcCUFv",
+	"BroSc3cdgQrg1wkV/PDy4FugAn8hyWffPo3kstGLfoq3pH7lZNHP6sr2jPi1l38t2zNh1aveW9uh5t6j",
+	"VSh+3Qtva93k4IdcXtjNwgrTZkQZZuRvIA96LIW2+Zrbdcu5kiinUtdTq23qH0Ajc1hyORFFSsCyFI4b",
+	"oKZyK4raVGcz2JoOSqaDz/beH9zqgyVqEO+nshKGVrNEkoqGdTY7m6lSGOOsF7jZzPI7YeI0tRoKYABj",
+	"bmoTLLgVB9ZtxrpZfsg2oL6JKCS/xhcsOUmM556FGJa8coxKKjbkSis55KVTSiat6ghqub8vf+FV/r4e",
+	"iSXajTYDjFFbQEbEmTX8lAmx1c5qNen/KE0L+UsrJvU/Vt7FeJE+hMF4VXEQsYl/uMOT1nAeux+AvXnu",
+	"iQU+Lrmxh+vJormdsID6LDp2REym9l61iuv+BOotpW0oZlnSIEH4d65Y7nZafW9luq/a3DZDjLJc0ZX1",
+	"guvZ2xcXVy+e72V7P71+/vL7l/Dn8xc/vsAP3754dfHTi+etwqw7kHehmCxSdWU41kacA4Ny989M+VCA",
+	"FwTUgqhUTbm1onKv+L//fnHwX/zgt+ODbw+vzw7+8ftJdnL6zYf/0cY2SF9ZJjWuhmNdXY8qPekpK+kX",
+	"Vvd8/kYXi1aOtbmk6k/bTn+63kRTKNFVbsV72zrZ2bTYcLLvujxt31d6wk4y9m8ncL6iwJSCPmHAJabt",
+	"10nb3FxJVjvf9OyyxG1X4+LJQluvCBLSM/jJhne4QWv1XXlRSOsscUorYk7TcIOAfXzs1Exnu/RUgmo0",
+	"Wh/nLxSstmOuWJ5MKe/5bk/Py0JlJEThTNdzN/mJNpZ9/YT9VX6HHrObkqu7Vpn+cGS9POcJr+5EQbEk",
+	"CAmeMCfrmdXs9OnXbvrrOerHkeIKMnte8dF6SdH0pBXuVxDrYJj5wO7E1IIm+M9ZceuMlAW5LdmjN88O",
+	"Th7vn7sjGkt1yyj/wy0NXCDOanYLYBCEuUM/82fDQ5EWlj5ex88+dG/5y8lUVxv73NyO91feaqf7AUI7",
+	"L/F3J8fHy9rcRlTfIM1IlTTHf6xb+lthIObUlJQVfN5/kbA6elmLipr6HDbzNDRW6OeVvHLFGjviUpB/",
+	"lvtEDYisXIv3QyEKUeQYs4UPY3RyIixcntOakd9x9SH86ChbW162a0o49BsfVN6A+NoZ8sVGLLgZK+95",
+	"L++HMpcGpwu/4hjfusE2ZItToQrH4eiUncHJFRPv+dAyGnmZt/UXNqt2bk2MbUmW+Het2oGZ2pBOKAsu",
+	"JMv1OLigvzt1NUaCGhqFFobdiFLPUZ/H+UUl4IT95AjQ2T6LNM+mlRA7tUYnrN/FGG0yUjMHBHKVT7ZR",
+	"Kdt2qNdhGMgT6EhX1JNpKWziDPV86pBdQZIzBNZEQZngOV0MiHzB0vxyZ1XllkvBaVWwvBLvJKa2gJfb",
+	"DlQ8B53kSqAn/NGLvx08pjBBgzRoaptKsDbGnvCE+ma8anPMB0/v/fjL/IZ0WB3HwepwK0a3PSaIoSK0",
+	"31MH/hhnU/QzRQ4Ypp3Fo1hFbpeJ8GzmDpdNRmfaCUgqpqtCVBj7CiYQSjsFuTiHD0Uoffjrv/zRKlvx",
+	"4QrNE+/Bkhvl9VSoizcvWaGHs0mdrdLb65fln0arw7d8HqJq2R5as8WV9zE1znxjP8Uqr3XkAtKywokO",
+	"p5ngLx7CLV3yG9ESHX8RpVMtbNgqpCrxTt+FHVleX+ZzRdxbbnSl2K3WxfarM0M9XRuBv4SHuuPuV42M",
+	"lYyZsZ6rUNewNOpcV3fghvs4tzoF6XENjbf64+j2pNc2u+3ePE98xQ2zNLjINzBa6G2r3euxnmBdgcL5",
+	"Ujh6ziNhrT34oZ7cSCWKa6nafDmkXtxIBX4iCgZNeeV0hjS8il9IRZHw5z9S0dD9CN1OzRA3w8d0MCyV",
+	"USyYYU7xrbCGyXZdcJtQ3orcF3CUz5SC6q1CFMxqVJQwfSTdL3KGHN4v67mTquhLgH91zy6FNZYjo63Z",
+	"DzNlZRn5GFHb/Rz2RBfIP9duTJI51C+pYCmHaCmnAHOYKO8iJkoVkNhPi8cAfK+jAyntjf5KtJUR1LIY",
+	"oACxqqQwEJA4QaViEz3I2a1dqpDb2cRXlaSNdNeaXmEe/FBkpPOXC9Tqzlkl4A+nCIr3vgpCWrj9f87Y",
+	"8x8PTh7vox1hhCqY0nN2G025kzY20a02QWbLzF1W0yeITmeIv2H8ljtj3PhItaPcuTTIqU5O9+/TPqBp",
+	"tjvhaxNtm6P72e5nubPkIG5ZJXhZLiALSFL2j12R9Ni8m5hFt6meXAu2tqglswq0EsYxRMqM5ZUVxdKN",
+	"vp/t/UxjWSAe0jyEWuZ0WsOIJ5bwhSiDU17imXVWU4Xa2F5HFLupgDTvT/3aR44fBPG2UbYWNWzZ0sWS",
+	"PyBq4FtQ3OWzX86BniBrA5POLMuP3p0cud01R7/TJn84Snbm6HdZfGixee8nL2nbxJm+GTBtFNWdyLJq",
+	"0/9Kakp9uT/oeVKGhoX4UKOfur8LWaHBiVSREFCr09uPeB8JMWkuyJeZDtNUf9q1WO51WMNlwW4EHIQe",
+	"kQ7tD8LMhhi8cMQJCcTu0inI/V55FG+F0eWsXdmg8aeiMlphJj6WH9OLvSZdowh8rygis1g5fmeWttNl",
+	"E/rDarp0JPJ6wThGVO9gSBIo+HeiMEZmde13JaHVyNcgcVoNRYk7WEgz5FXRRc5yNPqJlLi2y0PuKGkw",
+	"HvvoB18N5pdw+erizeUPr6/2sr03F1fPftjL9n5+dfnzmzev3151ZNjE8tIkYweLWh3JadWx3Ric46b1",
+	"nCEYVol/QlQGcBIWtSBXydXdNYW6fE2WVAAH4CNe/p8Y6U0+kMWqCbWHHuUazAIRQ96EEVILNxBgwQp3",
+	"jt+HHvFMeLR3yiz8aGXGbHeubPrb9rsYbz/HHTin5OpYhGDnOqYBTPiCjXR1K2yDXcTcZF5WgheL66m7",
+	"RApjl2pUyiG6YpAkWk/wBaYGd1I/KHm6wpgbFR8wSHWuzYSiJTXGFa9g68DtsZfXSiB+xxlthyiL4Ao3",
+	"gBqUoc6QF9zy3Psl/v3y9SsgGV0W5pB9t4B8tDOWQ70Z3uEiZ1fc3MHI2UDhVxDJCN+/KbnC71n6NZmS",
+	"8blaBCljuS+mA/4TH/sP988wnn+ItLbkdb7Asvk6p4lU1Wxqc/bS/xmeobrtw1jgHd4XKsTdsEAaOXvr",
+	"/gc/bosluc3ErJBFD7MlbOPeh2xN8Zjf0LVP1oNy656OO7v20drmrn26vs9rHw87vfbJuP97H/7xIdsT",
+	"/gKsfL176BVPEwmXGSrWuYZ4Ecorb7BjHBErtQkYZ8SojHoLmwdnnSG9tPG/OOMOTUTRNKTBcraUj6SX",
+	"lYyq2gWtf9a4ldH2ql/D5PPmzUu+ClfNfdZ5tYCd8lqWQ8LSAi20srVqphrQDH5s5qwSPzcqVtNGxBOV",
+	"ZUFMD2zsa2/3GfFrzgaz4+PHQwRwYf/9v/73QOVCFfVnAByjNYiM2A/eblnv23ZzadRB9TGPGjPqjDBR",
+	"UUY1UwaK5lAycjasuBnDMh63023HzBNbDqTWquhWMvZDxLSmvHJbv8pXDLmOvnLJYlxqpgoAR0h8xviV",
+	"25yv79GfRfPb/Kzph1br8nrIy7I7r2DkTpiV4pYPFwhJ9cPLg6f7vdzASzdh8zG2ICLycW3gheqncgbe",
+	"4dXOzX11GpEcP9pxtrrMZpkq2g+8jb5b2EeWMiBaRNiztkNeZiW1Q0mu+Vp/Vdjz7fLCa4yzPY3v6fEx",
+	"erPaI2Vb8tKPZDH3doV91BR1jUK4O2ZFcc5OmNXs6cnpirV7am315Lv3gOtb69K/bcVONlMUW6mxhfJg",
+	"DisJ4z5cXKmG+IX6uMIStkl07cn/vB3anOMKU7vJM7v8T6npih6oc+bI9mZmWU7wqIgRMJKKl6lCSt+i",
+	"m2lTE/d7Z7wmqBwb5L0iZJJUt2xeafdf9JJTJTpBa+63ZXq1ObIuAYkjA1Eo3nO3EJb7Tc4zlpM3zf3p",
+	"VuH+Xzl9Fz7Q+rrU6jZvvcdgoC+PCOb4VINSjezhRtxKRe7+/OhGFwv38iOAvYG/ptyOc6fy5YS50T5g",
+	"gkOwvGVGKCvUECHj9Mw6VZuyyqx4b9fzDlxOhvsYB2ujvu9lKbD0rn0uZIfpESgdI+kOAKo7vEJXial2",
+	"You8Og3p4vTe684cDXT2ec9j3kthwoDc/b6T0Bm9FFxp38cyxe2yRORoFKLt67D7ELqPfqSRBLrhAQCd",
+	"idDdSsHfQcjdYAGNo6IEWnA5zA9DzBR/xyXs1XW10kGbuIbze85UKaUS5hqyZFZl8Cntbh8gypgttWAc",
+	"yUlqu/Ox6srLR4fV/e2jsHq4gllwMupZNRQRHutDtqfL4hrwmtpK4v07vFuSKmv7Ha6uCidy2uOUkCLC",
+	"JKUA0MQpU/64ZwBz2o53iLQI4Yp+E4X3XNtqpoaczrwl42XdHrVydPer6zvRUg3zyq2vlEYUcAW/2W/9",
+	"PR7Y9YaODPpVDfSy24C0MSEDQZXvMW0EJ7K5GUA/7MN7L+FRz3ubWv2GSmPRTDzwRJx5ULNwosnVqcuK",
+	"lJ0vSaasIf08FS9TYTf3bbD+OnNsMrDGlrSdSX2724iunaRqkm61GvFSbVwc1aZjABcClCsjC2HAiebU",
+	"jpmSIykKBnvow5jsAs2IiQAXchNws9Vh2NRMtlA8dqdXrJSBCSc6ZzODxTsKMY6GXEGxncBNaMDBLJWE",
+	"Hd+DmHzo6XSLsV9qkisLRWBPfCV1P/nQ62g7hURML66J5VjZ/aSjrnuZo3V4Y1Z4JJZ8CEssq/XyVhTo",
+	"2NC0C4EYDj4O8KIsl3mfIfQvFokxgN1xL7oRBfNJwlaXBWoIACcyK0Pd2aiCgDr+cqAgw8oZov57MiUP",
+	"GdZQOF3XQFqpO0CDVLeaEXQaEheBen7qST2rpfDVOARPIo1MKz0UxkRajafLLmDOGVbOgknpDdwz2BD4",
+	"u9fERv6AQ4TKU1pNaKCjsdUJoFCH+a3d/qAEd/CiSZP5o5zrKka9MXPojHHFkPK8NyC/k6rIz6HYH5Hi",
+	"kI1jCOlOTO0h+56UF/foQIWg8bXl5i7H7GN8Z/OrCV9AMB1B3oA68mT2zmTHnL08S39L3gP02uTZQOX4",
+	"hQQ/A2Q2uj+a3jjwOAD9QiqK+6ee2enMXjuhRrXcxMrcRGYVeAivJzgGVGhfQ9GKIZ9FeT0zTubMlHub",
+	"I2zAaERl1bBcmmtuFmoIs+HK6Q3FdTrmIavT8QBUXH2DWUqtcaS33z9jjx8//vYcN01ilkclhkJObbOI",
+	"tgej3NgHC4asUwUA5s4AC1VtV6TP+BWft4+H3KtWEAII/I5bO1r898vXr1IZAlygFglplsMtgOKTiabe",
+	"3rUTtdKWfZ3w61+2mSjJnF716ww9Tr42PQHcXz9eV4r1BeXejFLjY3MfL3Kwf7RWF3IrxnpmxAFKngNe",
+	"ahVeu6b6EEQfYgtu6BCGGfX3n6OMreFtPCXYcA+/0fSrt22B6RbguIr7QtCAV3YhaHSgYHROrTOr1Nf+",
+	"5mdMWjbhBQDcBu8GpJYa4AyHLKc4GD5LmQw1p4J7RvnsIXgK8kQ9uowS84zpaqDmnFQOSu5P8g3PfOUF",
+	"4GwD5EwN2TYmq9FsILU1TatYkaVGe9rhVxsvGEd9Bybg33TI8gkvnc4M01Paizq6UkFYOtmwmArMi2Uw",
+	"1mFQGa7hxfkZy/EPZK2A6j5QjmsdJi5yENKyyIj/21Iw7zwA3uef5dUtvJJUKCeDop6ATvCKz51oA4xl",
+	"hBhwB4qpPiZj88oZtgrdk/mJeHx8nAMM6+PjE1bIW2nNfgbnAAhUCByFqCKw4JGeVSChTNQWD1muZmV+",
+	"NlA//9vx8fExYW1It8SQKCpxMxI5SDAGQd659y0ErwxG7r799ttvYTuN1ZXjW26XfM7SjVhoEs2VN2X5",
+	"QH395OBGWjYqNbfYA2eULOPk+Dhz08Nluj11PFRpez3SM1UQHDOWpxCMcJ2LfmUOByr3PgyfKgmn5/Uo",
+	"vEZjEnKy8EEMd8zG1yDi9ULjKd4fp8roshTF9Q0f3uFsBiq5mUHjm3NDpVzWXTej61cmUG/MAkdqRN0T",
+	"SM7/6SgKZUOa1Ys5K3HrfZVI2KvElZNmjMbpr7qOHWm/qhDvOzEP8ZoGi4Valm3k0uybMJPsdFrQG9jD",
+	"vXnweoKt1xh67wTmlPVFdOCWvY3cfO1q+zrfm54/ONmG8w8zMFaBuf8geIkmf1dg2BO8vmvvg9czHvyD",
+	"dHTeUlM+5uZ60toNLUaAyKAGLkPkiXUxCXTNlDqvLHu+S27sdffZBM6TMfIGxXQ/qYblrOg4oU7q76+P",
+	"0K4kqltrEsJNR784SELAL+tJCLosqNvJeRd6+7Y5Vhu6wpsUknptw3ZlkQrqK04ObwVR/dQVdr5glZ6T",
+	"KydWddcbyCZ1vCVUsB+ucqbcQ0W9G/WaRm2PLem5YjdQdSwVLwk9ppZ1GsyYmHQYdEoDyINsIipyWE25",
+	"Hfeuqk4i5y3UuEnJneU+b311Ajg99wFEm1j/PJz1W/eoI0eupO1y4CD7IH0JtU8I24FXroaQkHCLVkaB",
+	"RalQkBqYhYJ+vpWYGVE0a8V78ovN40pO57+jNqwbm8v9f9Cfg11pXT7jZdlGLYn5fD/CvE/IgQjExxzu",
+	"I8GyHmoCmQqkShNKS4XD+dQ2cymGFcuBwz1Jabm7tLfBPtqYYqNIooUpUrkhdOmNbiKrmbF6SnVFvoVd",
+	"NVMmwS1oaAmb0+/WNe4fAR1VTyxcgScOUJam22XSC8FxOaJAXwL7gOK+ZUApaPPmGPaqzCVAHpiFKIGb",
+	"F0ch4NQgCjJunK6EfQyX84s2zlHq/aKtA4id0bpEVcRqmrA3Qafr4vdffOpSsu3N/KWlnf/XzELqHzsF",
+	"3Qn6zRsb9KI2576VvCwX1zNlZlOMd65qYEP4UFgq62PDgAXWfrYdiT/JScbsnz7ZPv1f05IQtDLnpyMj",
+	"pr9+gFwNc1zWulyT3JT2vJSQE5JmqLQf14ZJJn5d/+jBme8j83yJ23+xCei1E152JGyuImyYM9UU+5Tv",
+	"E8dtn/QmJuOuTcI/zKo/zKo/zKpPaFatYBFbhVE3dgT67tLqo4KpYdi16+kKEPT1lYaWg73B7DYL1DZ7",
+	"9vUN1q5xGMZt3hDovVc61XlPRPaP9xlu6MprktXJcVtTjM9OCqVceU0W24apIklmjgzV/WSqmfP2nJz7",
+	"ZuuNW76Cy9+X1lTj4c0L5PZ8xZXZprqwfxJiSyXZ5hTWk1xIN67ERKNF3k817tqYt0TXPk42M6Lay/a4",
+	"MdJYTj1KsHB6YayYtAZt05NJ3hVbrqapjUpbORSr3tPVPOEHPWcjXtXDIbdamEPme1krMceGRdyjWgCn",
+	"z89jUIz6sUISIn/nIyjFspLcLUwQD4OsFnDYhAoa76/RKom/nbPjviGse1EH7wWxvqbfrBFLkdo3QKpn",
+	"o0qIJHGm3iOMcZNARWPeXyGmdsxOvj5k+e8fctxSkFle73b3ACFPKJslpKtCpjKkv88BdBtzXDApYhNw",
+	"/OTbA3Mnpwd6iss9oJJUXCzuSiWHl7NJW95Xl1PGkfiEqwWT6p0ekns05KxjapF7bV/ambU1lnvPhxaT",
+	"Q9yuGxwQM14IMQ06xZ7V03tuMEKnIHU3Y3LElID2xodsyR2WFmWtcYC1bPcrOLvl4OsMAUZp79oo8U3J",
+	"2/oVfCJrd8Nowe5QaH1eHm3E1oC0kTlE22Y7PNeI3dWu3CSNSULBNdBfXEH9jD9pk5kND7rz2HrOdcsc",
+	"m7ZmJKtaGbkzepv0WNnlpdqw9csmTck6u4wllBuoeU1FXbolTvvt3bP8Uv4Ws8Y2uIXb7OVHbE7Sb43a",
+	"W2+wIffhV17a4C/Wr+xWcsnfifsyOn7i1V2h50nJxUmn+dHWvK+7eVqtWxr0Rvq2L8i/rqZjrkSxpmeC",
+	"x19kc8gCoharFYEJSgMw6WTSFDCDP2/bSGFl58xmdzfa69bjq+SEV4tLVIKfjbUcbnqUdcW9qfx6TxTR",
+	"qGPORJ4jXS3bBx8hn7pz2NoXvg2ozNvvn7Fvnzz9cygFBBiZJ/uH7CpNhwevW065udDSbqgnIqa0DXWB",
+	"WeMLUNxLCXVGI121pAUM7awN3WBl405skofFZdcxXT6jakjL5noGJQh9mXOPwDtt6DMfe+/oSFPDmIEr",
+	"CXUSMDGrWaGRjfl8faeJH7JXYPWsRaLBYCK0/rhG2NuufYudDkPqelaraKiXeBI8F7w8acke7m2Hrz7y",
+	"clFVuuqcDaSaYzUe4iLlGROA9u3JDDLNU8yinq7FBD2pZVal7wnbg+9g/1jkPFgw3b4WwA29Hs1KLFLc",
+	"ij4N42Wp570TeqdkDvVDNgHjqaXFDkwfW0SEMgSLbWYU2YvSrEzU7eBakelMkdter2KZNI/Gk40p4bee",
+	"ufbLHv44JMvGfELvlH57TvKF8Mm69r5zzc4kghG32f64CETh7z1pAEjunC0Sev1c4LNAK4f9SxR+jhlE",
+	"sVAhyo8OxYaXM9C28/88eIvPHrws2tNR7rGzDi7fvzDJfaJNSGF/dkku7TMIpILjy99EL07lJj5TI6mk",
+	"GTudDQuOfQNZXvX2YiYNSvutdbnP90rWRE83CC906uJRrei4K8HOXsutuoqNHe39cHX1xlfktbcTba8o",
+	"viLth0mFJfrtMZtWSNB8VqmzUHF7RrLxDMGb3UvhL5Gvx6bwUKkwxwQrNXTvIfC65Aau0CGftSIGXmHJ",
+	"4k1JC4ZkFSfeZ5XIvMp3s0g2calo7ZrGhwI0PrNjoaz0sD0jXd3IooAek2kxWuwzmX4Khf31T7i5q33g",
+	"71PtoWapGxBh+oFv81r70Iv99DOhbLWofeJ7mtQ+jJpZ7dPQrai18K42TgDCSD9NQrONN9ixLuAj0jmS",
+	"Y0/LApOktetaX6GxNmAPzowoGj2mwi0Nn8d/tss6OMvrxpfJ2SS8LvnUZ/bUti8pRoycLvwjjof/hvBC",
+	"OKWkkUw8Nme8hoGV27N5OkgpuBHXpQZyDUeb9qGpnXf6BZAir4ZjGZrX+NMellxi+WY814goCj9M5hB2",
+	"M34EFJz8u6VWM745+TBeo+TDJUU9ofW6iot2XE29dYTFrcAH4QkIpCheXoN5gLc8PV6rKzdVOLi2OOIb",
+	"GGE76OW4xbLNTPKx2JPjjAk+HDs2dSsKhLfhE4j8DcU5CptbjfV+0sQEsF4GSj0svtRntj/ocq9+/Rep",
+	"Q6lvFkjwMS2pMv0VmO0C5aHh6DbA2Jt2+LQam2GCi0JaOnTfIvm+HVSNxp9NHKu7er2Le/acARl3HFeS",
+	"wUhifomHtudfUxW64yNfmaZZBZb+k/2eQzedbksk3KZB/Ie3SJaPJtFGiXFKj68QsjDTVvaeu7a4kGZW",
+	"O6bZnSXqG+cnA/FKsDFXhbvps469HvIpH0rbAjv5c+vkLfZR89s74Qt2I5gTurDVT/u6Y51MkuJ+WuSh",
+	"+OvusV8LLXq3ENp50P60d3/9+yzJbUw6OYksnnbcp07KuyCBsanzHmkbZ7EL5oyga4A91p539NGs8f5Z",
+	"zwZOd+y85BSrneRr0RZSCT5C4BLhzse6FN3u080CKr7K2S2kHl3ZJvIeg5NLs+jew+7QOl7ROrsM/ndA",
+	"Unc6ZAhLiPfW/ME5V/QIA3L9ohjoThLE7ovzJnvaAubWIvwX5yz/y4srdvTu5CgSxtHvwaiSxQeEL/LF",
+	"iy3lMKGVcmeqrai+MkwWy74jxKXq6Wjtf0R31HO3j/iG/rzbdYWvN3/vG1Zwxyw6EPywy+TpN8eOsis+",
+	"tKIy7BF4eiBDzuynvAUbcZVlbFi77KFtdVV+B42ckzf1vSxb9TZ/yHbfa/p6xxQN2Jh4Gp1X6rU76A1l",
+	"KXo3Wi3gFxiAI/5OzfDh+SBakbTm3IMLf4TN2+wRGObVudziX93635162df2/8Nq/5e32hPxroa8Utze",
+	"U5QM2jTHV3pw2ViaNZkZy4yVZQn5+YddHoRwDdo4QdIRtZ2BIfpkUM5BY/RSnZoBO22YK1AdboRQzLQm",
+	"nt6HLtW+Aoi0dTYyw67n2G49OLeR4Od+VdzcYfoMMCjf+looKyrHs4mBWQGk8c3+OeOItCgNqjncsFKr",
+	"24HCyC3m2BeyiKDHiFahRHh5IYskbRxuXBvQf9J5nTIbt2uJGRn25l6Pi/DbNmYb/PAfNb/Qxevj3tJb",
+	"P20v2KM29h83B/8SqazuZL83kq419g0lZIks0ZrxC6kQPDNC89xPOsZQKzObrE1IrAsLwDkJV8i/Ai7F",
+	"6bZ5iEuyu0sA4wH6OheMjZw3mtW7uzytZqqjy80WDa86ktACajwCwzOAm/BihYAY08MkFN9etk8hzZBX",
+	"xUeS4W4tqFX4ny8dqcS6s0rPa41yQybBvaYXBa1pfbuniBTaTz77tQfY0OX0Cp8U6URJwrFBytDiCa25",
+	"V0MqHOja481+DBmQ+fFx79hQqYSkywrcTo41kIPmHnhDTXtsQbrZ3Kw/Z5WAP5ySI94nIJE1e58Qgp2m",
+	"rPQcSikBh3jOTto486r6eEgMEM2Wsx+tKXql0AYxh3bWYRh15hiKWaMm2YSSyWLlt1wqxg3RMYAzz6Uh",
+	"59vpPcqkOM2PINbwklGlJ2tW27ZQ97OHWGqthcV2S90ZCUFXPl6WzjS34G7a2iG0PRDg8gQRTdwaRion",
+	"o57TSxz2fs5od2WG9+H96nAvr3GKJe3cAi/1wrNuJLSx/QbsdIRhqeu8zUtYZ0BRAifpcuuLIzt4Z5cm",
+	"W5N89fvWMFmyJSOrVQLXrYM6s2qYLw0Vrt1ohWwnSrrd0PlWrWjCgFbDrXwnFLvhw7tzsGqnQk9L0YFu",
+	"cSdUJwwM7hv3nVTWJEXCq9qXq8R8u8ViVpgRQ63aHI2Pj5sOmlBe8JhAdfBfJ605pg+2eKzAqS/Ny6FN",
+	"sg9wO8T7qayEIdbUj/Mjk1ri/P8eGp6B6lDq4Z2PFhTc8hvuxN/rNweP95cdTGEBLfNq34mwof8Ku9FJ",
+	"P28qgBxp0NA56p3e1Y0oNOsJK9lkHG6jzRaf4a2bc2m739396q+P690WW6Rl2y7o8t3WjNbocubJtQ9R",
+	"vo2/aIGu8l+1HpcuS8ewt5upk7PtECwx1FjrugxoMCvbWZ6sVUfCoKvX045A1gkZG5A9AhDNvH8R+D30",
+	"gDhjoY3MNjpahBpdCQXzFtLHl3ZlddOAn2pY/9H5JUuodKxmyvS2tPsAkwLd+O3ccPf7PP6v3Cvd9KFs",
+	"admYm/uMyANdBevL94RcNRn/TNpsQlq4H7fc9i6hnBlR+WTV/mI44P6t7xOvp0IBvndS/Q0BnCGfCA9W",
+	"ZT2361Gf1ORmgdgTQm6sq9bLJG5uNLVWgw+vxfSH02uHh0j75yy7vjYDj0Dm89l3oekAlOjoIdO5n5f+",
+	"3jSKwagKJA/N5SFGV0GhdJr2R04xAx1VKws/ge5w9Pu08ipWlrhtx3NvK7y4HOppKypxKd6J8hxDjmNd",
+	"FoYclhGPTVoq4z7eT0cmPDqMR1Adj2ofW6jild7SHFuR7wJOVsp2ofQ1n1+Q5BWcQxZTQ8X7qGyPkO25",
+	"LpEwrz+Q13MJN88/pfqbatYWfb7ApoFONGOnDRDPvt2G9DFn6saxXYpw18rbrsKlUPaVnn+mdhcWqIJ9",
+	"k58nTbh3ZoVBrD9E79yN/yjbrH3HTTsiVGzT3Ctgtbsc4h1Cui0nwzRTVLHLo1aC0E4Qr8KdFAZfvt1v",
+	"9Vf1iVbSzvtg5WeCT0m9pFdBN7zyig1nEy5V2nH4fnzaD5drvU2R26bBgvYK8RcxJWDpmO7ByR/rOn1n",
+	"jQ1xseree3LnLxNHlvKJWGreGD6qnknyeOPy1fTZ5fzzDdAIPcrTVimjNa63TXLj/aY0NJhE6+38CCrs",
+	"t6RlYupCNP5rK4RZg7Zg3SsO7q+0Ly3pC1HdlcaxoPPIE+1cIwIwdMAh1SRiDUiVGEOQbl2Ia0fgHdqn",
+	"uS8MPC9gv1joO1rANjVcO1MKtmPc29+BD9378tbpApvaJ14lfohs3GgtrFpGh/35CwLDhGtnLFeFSa/d",
+	"uBKAHMNGUvHysLWRuzdJyfTDv2SBooJLC0hmurqWajqzNbM024sIBD562X5jYxOeFb2xSGWQpt7kG5qc",
+	"Ql5t9C99VQMr+eni5au9bO/y5+8u/vLi1VX7FIi7PNPKive2g4VJA447qCvU0I/PQ0OTPU9vOWPGVrOh",
+	"BRwVpW0AGkV8Zklgck2IZnahklcOFC01T1sQ5JRonKO0i8AQ7iup4nG3Jvsu/aadd4UnKCdclwWWBZ2H",
+	"jvm5d2cqLLyCZx5dPvNeg2Uj4zYmzq63SODhLnSfkBsZPIsA0AczNKIcZYyrBcO2/S99srQR1pbIINZn",
+	"2I5lWazUoy8iFri3uAGDm1q2xUvn7mC/pMz0/T22qJhhX8LrScsOIRrh8ZYO5g2MMHPNzUINu+8tZUBR",
+	"LyaPnq6dYexrlG748O4WvGLtAmODzMubWtJTL7hj1MpWd/m4FJYcJwnJTflchXaQPVKpHPn5mS3tlaJb",
+	"jiSfw55hUA2gYMHL5V5w3kh0rVtumyV3hUZrKwUxrTc23vM70N+/sKnV5R5fdfmWcsnqZ9E0ZHsih6+k",
+	"gNfegp+pIdSruCczNlPy1xmipkrMHIusU6ty0d3upYu3dQzkGdo5AFaCgCXwShS27h9mNhwKY9yfgNbj",
+	"/iCwTkSzDFI4J2rKBorKRyC53VjHRh0T/3YfxUe/jmQzI66HetaWUx+8GaTMpO0ItuBMVlteXoM77t65",
+	"3vrMwAatecZPpe63fUuP76PlWfOOpAZ/zJprkfdLrc7aGGDzktelUyLLW0RlkuyXCvE62SeSo3GoSyRV",
+	"l3SBbdWZfY2/rncy1JW9HwQv20xjTDmfKWh2MHH7xKZcIvJu6F6mCrqho0pP3BWbOq3v2kg1FDnTCmCX",
+	"EUM5jVyBMpkxeCw4kQaKqjgcv/dDwnvdnXxyut+m0znpOZJleW3HlZ7ddqwDismCJToXzWwNL4fdm1ip",
+	"9Z0oGLdoK2ASgCXM42a1PWau09owT2CgxvClxWq9wl2Mfuyktn0dWa4wB63InZuo4GZMkNGsEkNdgTc1",
+	"mVdticsT3FqODnVZgqurhSO91XPDbsRCU5EeinSwFRzVbMmpxHvH51vA3XlZBiCOSs+ZFe4DMBicauqP",
+	"/JC90oyXvJpsPQHPUfocVNpAR48Io7qRD+AoHUwIPuWVXTo3ZIhEc0En2v7MwF3Z0BZb5TDdlUrP0946",
+	"Na+vFwOFFji7ieB0xTkZe6Jx1JvpaWNd2REvyzUHHu5z49Bh7q9BMkJUUH3U0ffy3lwMrcRgGDlwmnXD",
+	"tWueLfOwZRKLbui4H+Em1C5hy+n2EAL34i5sOBG+XLdhfSGXs8mEY/y2Edmt26BrAAioBxfE7q5Hpbwd",
+	"dxRhQuDOZG4L8GoZPcE2cakpD0Lx5Hi/dyQ9cKF2Pk3jcYtjgJrRG/cHlI+21WhDTRU4y6OOkvd88bJ6",
+	"3XuPm6pyzx82KSbZtbjO9AQ3099WUVvs/L2cSIbyDBKxrGY34ozlpXwnclSPOBtV7itOpYETkbHcM5Xw",
+	"TE3hAc+q1RX0TcO0l7jUgYLWdF6NQOXFuxPduAnPanUnXnFz1xKW9/ixrRlWBP3bGkb2UVM9ofYS9fip",
+	"0/2ZrqhiUFr26MXfDnpHUrcpWq75qj4iOtrfK9CnMcGrXfcYCGGIew3zbolZIetY2mjcURC3Ya9F4OKW",
+	"bayR3mbhWkfnW8VqV1LQRa39ZF8onI8OqJ441tI3mrotzggM3bWVK8AC4Yo7jQ50Smu8BerEVlk4HTVk",
+	"pbb2PtqgtTA3dysCn5ZY27pXtEKsxGJC07kJ96GJ4QS+VPXLzX6rkO1K+bLBlWt3W255az50rPCyC0Ap",
+	"duTihuWObA59Kwln48+dkD8LvShzn3qSZ2wp/xLcnpGH5d5WI/FJoFRmQLliVk/l0DCrdXf07I+suofK",
+	"qvsc0tnuM1lhI8XoXpLAHiT1a01fSqDBZYPr+2fs8ePH32bs56tnGZvIYaWpYC9j+X/lmIHeUGFTt8my",
+	"yu1zdBuAohtflnrScZeCKW10+OAvtvfw9L+eJb9pg+7biLIq8U7fdXi9XqVuXKjz1rr4CNeVL0JYeXvg",
+	"oXtTiHHMJcUYd66h3SZHXduXVjp29LWVrlsnqD4k2HHMS9lOa2vvH/gAcLjO3bsXzQ6u+Zer2mldPiNf",
+	"7kaa3e1s0l5mdwXYvTykcXZ1om2Nak/5rzME7U3b/j89OV1hAyk+2Tob1URPYg/xBSNlyeJbd3RWtbB9",
+	"oYpeLM5XtO6acYc6nusAMtKtFxo9EZAZNueIipdglhqrp4j5yO9ExJd0VjEgR0WwqBU4or2nTfg3G7Cu",
+	"XgqTO7P2yMAy3oxXQdp2sDbBLB56F51sxb434IWtg94L13NE/uUyvVm1VQpyL1p6EaqRm8IIPu2az5qc",
+	"Wcj38AmzvCzZjTM1Q0Fna85sW2lm7xxYoKEWU9h9nrFSz0XFhtxAV0IsHjOtOvJGOU/LPT1bIX9iNuOQ",
+	"K6fwAu9xXAqzFZSep/twMzOLBB4pWrduXqKauH0LTsf23fhbxLlqqPN8ym9kKVv9iD4xVDp+WL2DHVOs",
+	"0MsR+ArRkTbrkIze925oQhmA7W5msrQE9KarmDPboaM5Ql7dz8SnbMjbKoC6dkMILLv4k5evvtIJTBau",
+	"dml+Wf0M2u7XL16PvA9zrL+w8opJf81ijeka1rGV3GjXk+ruMp9BuL7wBt62cpL3IWfiyX2hwga0nOGs",
+	"knZx6dZEOVKCV6JqY68QtXTz/Ytv2hpr36mnOyTV//z2x0N/F0CrwjeG8cfWTvc+fABNb9QCyhxfj0KF",
+	"3Qg7F0KR8YZ5ZBq8gQj5cAZXXIgp6n8jIYobPrzzz88raQWDBDT8wVcG4OwzgE+2ZqAQv9gwozHgiX46",
+	"grBjleDDsTDh50y850NbLqCCHlO64uAYB/Xh8aiPGg8+LquBCmAVCEte6LnycMUjWQpq+utxbwZqoK4c",
+	"oy70EJR7X9cx1MpWfEipZ8TG3TDSGobYgyB9b4USlbu8GN2V9pC9LISyciSdaDSz4Zhxw+AsAaiUVbNS",
+	"mIHyZd7CyFsF8zhgf/rT97qa/OlPJFEz/Nn+Gfv3y9evHAHkRvE7ce0EcJ6xn6++P/jmkDkOhR5b781y",
+	"j/589Qz9yqlPCx3R/5UfstdKwFsHilF37ClkxoNKG+24b5wdRx7WQribWvneAY9P4bs5aCoB6EVXGAPH",
+	"CUl1CxryObvRdgwfGWGtVLdm/9ANfcHAwPDAE06ou1llkBhXzKYlNPFlEzG5gVQMW3FZOuoktiUVNBrF",
+	"rXBcbMrdRWVmVlX6lluckXszzMMNWQjhlgpo9F8/cd89OT5m+VIr4fwcvMt+anNRlgf4BChh80qrW/j1",
+	"6SnLl9qd5rj5QO1uVGrBDIcIWdEmP2Q/ozz2y4PTIRnNfp1BUxXuNhM65sDmOXKiV5lD9hIlK34HN4dp",
+	"ZBX26ye0v2FdTBbIQ6bcjj2ZPzl+QvUq7E6q4pCB6pK/PwjNow8Qo+CAl1qJnE14dWfcrwm6AGnnZoF/",
+	"nLkx537HYIdgG6BIiYpzKEG9ArgsvOLUbZu2SHtQQjiGQ7wYP0rHTvzVeLwPS77xLX/o+KF63ch3IsMu",
+	"BkXonc1Qn1ZF0k46NImCNrPuPF5R2qs0bh22miloIe34x8jd7J//7fj4GLLXqIsxvN8tt8YO3TC+0bAb",
+	"6Od/+/7775+HZ4k9wbO0uu+x2XVY35P9cJ+/ffL0z+HIfQoPdcvOh7oQ+SHDBjyojgdE6nqr+ywBTP4K",
+	"lueIzLuQJ84qcr/5+8XBf/GD344Pvj28PvjH7yfZyek3H3Ka5ZuLq2c/+Ck+3T8Drg2BcKJgytwPsGLn",
+	"LHfCNU93bKZKYZD46EfUW8KtKBy2iWf9Z9wLTLlyD9JDqAyFx77Z9xtwenyC+5T/SIk0dJVp85LmCCSS",
+	"3rvxYs8749g0lcoFI+f0+NjtGghIAs+mLGnqlocBKf+zJ8ff0jwvoBrCT/P02FET/AU7yFCCkwLguJ6b",
+	"KTgwHWHnMyOqnGHjdjT80n8D9k1+Xr+w8OPcTVYBIwZdR3Dj1sKcToaqOzd3UP+Mdx52t4S+qTNrZIH5",
+	"rjCrrwwLHlkWMENEAWlOI9/iQ2nrhoS9xKhlKYdCGRF10L2LqZP27Ef8gp0eHu9le7OqJMXFnB0dzefz",
+	"Qw6PHerq9ojeYY5+fPnsxavLFwfuNzG0FfWZBFr3bO/48AQf01Oh+FTune09Pjw+fAwxKDsGXexoDOn2",
+	"v7m/b4Vt7S3HS8mBv+RHznb8LQcwlpMnoJOJArgWHhwKbLSBwxa/LPbO3LspsR/AeafaLceNdnp83OhR",
+	"yaco76RWR/8kKxg14nX6Mo0Ail+zRwGT5hDj7iNOAIVtrwpzO6Je/TUldu/s7/9I3KZ7L5GsppV2xO02",
+	"6p34v9gj2LB9qAK5NeD8WBgrJk5BXqLQvbM9pRX6S3B7O48CFWCrZ8CkltBxNj6QH+U7oTBh91/8SLY4",
+	"igkkYZrOw3hTgcNFzLB3IhPvPew2HMY3+5DWD6Ej0g7g9Iba8SJKgUQW3Hlo5+DqAT1xoCYAbiTB68xR",
+	"fCvs4+zUCD2nCuOlQ/6J1rH2jN0qjqYll43TbdqBH9qR+2CU+z/Ot4IXJCX9OjY9SeJ+h55wO+5W/3vz",
+	"jIyifzfggNnZ3fHjtG96Yq3tbNtTi5AbsEk+4gAWfFLe6wH8T/fCjQ7AT2Ej8v4EO/0/L376cYudrgQv",
+	"FitkudN1UrmR+bo2bAJLdT2+XTPYCVrfGacgg1pXiaHGBKOZMlHoPD1+zPJZ9F6j1TdQ+Vthq8XBhbOb",
+	"81oig4excGapsXo6pb9rQs0pWXO+6BZq7RzP7aj8pHJtyNX9E8ozroITRg4Fev3JOjTbSLh3J0egOB/5",
+	"HNCj32Oo78NRimvbSk1X3kYgg4ObaEuufmWeQaYE+sCiUv3oh5cHp1+3XHkn7Qg51lyYC0C6hDwqcgp0",
+	"grzERxAD1ex9yNY+SSOBqd3n+e8Qj7THk3AR+jz4XI5GBlBpdkfA0lhdLdoo+AK8xN4BMcYH74Wgo+/3",
+	"7//40C7naTismAs9OhPypge66BtxUD9sSh6UNAhYQPXLQY7UgyFWXxmymDqvxTPPUSOeubOLffVKWtjS",
+	"WaYMrBe+qzFEcD5h9fHJPoCpOIZvBgpvkq+oCWXMKmNGOwsXmlTquXcQK4TB0SMr1CG7YHko4svRc3YM",
+	"VZPGtwZyM3cMesRlCZ7EMTcDBXxbFOduDEi+44CYa90KMH93DMg4QwulQViuD56RGzGWqmCcVQIEAVRl",
+	"ew1voPJwqteh8J12/zqZKThxVzyK1YiYpBxRlgjqs110tJei7/AWtg/YcicDyA4KbGm0ApidHV/Li3ol",
+	"FtTah8iCJ+ma8Akg2avvJ92xrsb0a2xgnymOCsEh+G/z8Hul7fXIsfu8VXt8Hhts7OxcI3huu73k5/oQ",
+	"XJWztKUInVOSBtBxUAAwvTEf9QtPGWnXIR8ljZggVLr9SND0yrZCBdmSAmu+CVTSJLiiFr3ahC6eTuuk",
+	"4EPGxnoO9KbLIrjoZSEmU20BVwxBXkQhipw9CoE4BFyQFDSD3BXoIKgVIQWhDgz5UfsJKswjbA/geDMq",
+	"SENRWS5V8h6hCsPweffLgP7lBh+osLAbgX6GvNHYKu94lRMCGKeAC5XVdwaSM3C6vjoz7mcGwGhPjr9l",
+	"OaJElxqCRrzRZBDAAmAz40HAr2rXNnyXt3HohF5qlxh04O90sbi3+3sRR/K46R/qIXBbzcSHz4CDUJUt",
+	"xI7mO2Ynl3yBsZsbAbW/gJyxFXMh2PoPazkE0sOOuMMzXpZOI5tMRCG5FeUi7SuBIfvYXo3C5wQpCNoZ",
+	"hNMojwLNrtAL3EwpmCQtdpocqEfPfzw43cegMzTMdaqRVmw4FkMyzC03dxijSsEndaOXTYhJhFA8XL0M",
+	"g2nwpoGqt+RlctTEyQDVy/jsOvemCb8TNTzHpOkBqGhYhm8IMiXpaj2stDEDRXLZp70GruKMPUi7L2je",
+	"LSwjA2/nUBOET4M5RMaQNTo1DBQiWRlh3Tgexxt+7o1PH4aEH/ukN+BwtcdSF0YGPI5K+LDe88nxtwMF",
+	"FXDX/ot2NoVz3TWLwlE+EXui0VvNR39U5+k18rBcS1cJe+HvlnE9c+RJiSZeRDoFke+IbVFC447Y1neR",
+	"R/lVALzdGQAquc3NKdszz9BDA9R/vnxt0W7EW00KDnY+CQ0tc2RbcJkh/UXazpvJkME52d//2iPOfKsv",
+	"j3Zxx/eo0ZrzDzG/9xcJ2N9JEw0grB3dFCXmO7onV+NEdzWe6igHjHBIoEgDskAfHx9nrN7ocL+BKWi0",
+	"Vt6vQd2H2WtVLiAg904MVLplQ3iIwQIFmQ/QdKRuvJ4xURrRJg2xoUxsUgbPOfvA8jssLUw0fvT50F1i",
+	"F63mDtoWtCXQl0xX4qzzOrdfSSXmO7+QSfPYB76OvnfrmtuIp0lpQyYlst3fTphiyGYhJTwhvB1dU2ir",
+	"uaOLesGmovIerbpVEZtxNU3ZWu96T7/ejHY/SNs85+D23AfDFsq4BsqJSWrqnAOEAf3MN3rOyVMKKB/M",
+	"7Xna7GrByB8nsHtY7JuCtj9mBWSslOrOmc3ajtmcLwyK05NTUI5R8PocZGfxux/Ox7oUqZgm3RtCLdCz",
+	"vpF55V4Ve9w7VR79r+CMhSy+lYY2u9KMFg1MhzgCgjeMZmUJaLYtKjJ7lHtdOt/PBmpZ3Q5F0EFjb9PV",
+	"M9ZDqSYK3DnvqbWP/UMZIA+aM4Z8Sm5s576pM5G4zEiW4oBo+Oh3Qjta5fT9JUhMuFMBFY5joKoUI+tm",
+	"hQHEJ/vkD066L65zCSdtUXd4vGnz1fYDxtk+jFPYbU/o4qCYu+j9o2zbOYdx8alrGHOOOw/+NXR1gOxu",
+	"SMyHxzM33WbOMyED64qFHH9kw1BsAHIFU6axmqA7JQ7ms0MioBE6CAD3Y8cE8KM0vgAFxoPj1wjj3C+J",
+	"oHadfZzz6Hf6y9/lzYiDwu5eUfAFqg1NIc2zhjSSRS3P2snDO6luzxhmXFdiEpoC+u8yCk+6J7BmwCdl",
+	"U0b3IcsnwvKCW547nR6EmalljkPa+J1YUP8W91daIaPniiaHbrWF70SB7g9MgXaMCqkBaBWLh6ZOyTh0",
+	"EvuJmwXuZ+ReZBYQxk4TQbHS4M90xlqbCEXkpZ9Cb9tdCFB6O9YXP7D4DM2Fu3IUcbseUHi+KGSCBZxc",
+	"r5Bc008vb02niV3Vl+/JS2vYTI2kkmYsClaJoZBTaygwlPp3ssRShN6HHTEjXkwkqnAY9iX6rgQvnDKI",
+	"eu23+4fsDWnJVNtGzz2CerMbUWKQCT2DJXcqubsikEIQqtOCgktFMoiY9JUJySEg6J+2Oo1wRy5D2kiD",
+	"2p4s79Vz1EJ3TAo4SvRdp7w2weBbJWxbRSQwCk8VHYzCK9+QU4PML8m6AmZ02i4PO/fxHlMgPLhh+60N",
+	"GGIPoRNtfzbbZxttJ+uylpqiKL6gLiQHU5QvIcGELB0FaZUI6K6nYqB8YU3mfVKPWT7S1Y0sCujTi6k8",
+	"aFcarzuOKiHKRbP7SVenkwDVcDZQpeDvoL3CWEyCa7jV0KQMKm60YtHmBBM6bTxjZ5UyMb4DDhkossMg",
+	"1kAlEPchVPXDy4OT4/2kxhY4DjExzzgxYYq8LDcledqO9w/ZJSbos9yDsuVszu+EGShqx0ZNhw3+5PF+",
+	"t2ROL9v9S+Za88EHlsz97vhDSmY0RT7iyq+SzKkfDWlmC89Zg0e0Os7+Ir1yO3YMrB4n/sq0QFqC8aSr",
+	"AktHfMlK5osCK64KPUmCyzx4GQeq6UDv9pufk0ecfnxT6uEddh1bBFd25hEr309ltYgIBbRh7FY4xXig",
+	"wNuJed/k3X4V27KMwas+s1lL+3669ZSvmF5QPRqBJ5AmmThPz9jp8ZPDgaIWqd4t6V277rURD5TKK2vv",
+	"ZVZrH/4eqItmCNlzubq/qxaV9svo5IboDoR9pLgEwTAP1EBhY3XHeprn9PXxObacUJq57/dRrcPcbfeB",
+	"iX3MME0gQsrUdxrzoE6PnwT33kBBRxtpMH2UEvnJGBKI2mPuyHsJ/a08M8RKa0iPwpjhRHBFlQL1Gkuj",
+	"6xzCyqEooPgWXbADVcuRcOsBXRAqsp4cP9nHvAnadO/XRcpKGmIB6qCnGR+9fPTk2BEeBMYIFkGJIbaF",
+	"5NDN58DRg6c8p+T6OJF73O1uh0/TbdHufZpulMSnudsISoxEtLB7mkyBRByiwvVG/NQrBTEVHK8AYdCq",
+	"vCe8gJjcg4RgkEUFnnUfOVDtkiT1la6sxJiI6lZgXb+XAxhISHtjQZFPyN9NJQECMfHpVPCKA+jIlN96",
+	"nfLPmGzue73OJuG6BXomDYmzWyiEHo0OGThjyaOFuRfS8UePbggDtN0Kt4ToKjUbV3r0Ltx4hrA1n0c9",
+	"xk9wfnHdgB+0sjiDTpyI4yEMpHm9cXgwRWgmNwtGQMU79SK3lGp03B1AYNmN5hWAo3CQCBWDeDCH7AUf",
+	"jjGRDTsEx06UEsENvDvKXdbFNO0rDD4Z7yEZCqrxHSi8ozAgJSZAFOROqsKLnjMPO4OpzArC/HDJSeAp",
+	"hrYGzcrHdGCimP4H2D1uuDziceX+7udJHycCluI0pUP2I3f6XIJ7Q3QhldUIEu81M9951vtWM//VQKEu",
+	"kxFEVUXdJm5Kru4SqImIHeehARcmiHSvSeW+feujri6dA7WqTWeWWq770Ce/0r9hyQx2uAmo9/We0E6Q",
+	"pefrK7SdzBso+uIrk7iZUUOtvSVjeUszSIjF0rLAtla6mvBS/gbzxWwVTslhqH+hs5p6i+a1DtVZ8BTA",
+	"dxWf56BEIpAKLjFi3NwskobObqNvOLgMWVHpKSaVesmDLaPOmBEi+BP9IGDFp0osBzUfhVUcjboUL0AJ",
+	"iDseNDUA0cEknKyJWQIdIOOFQzQv4NEZ0Fge3Ch55kZRZIq4a1pIi6ZBpcsS8unoAP15PvrhJfg5PQqO",
+	"ApFmQs49wdyg47+6o2xc/+vccCUtHBdsdaAkyLRPTvPQXWsgpTx2/+TmLg/INj4eUW92DvP7mtyqYV+m",
+	"fFFqXgwUIrOhc7AU/B2UbVV6zvhEoysmvslXvIUsKHedTbjFocc48MLLZwenp/tn7DdRaQjMYQcqN42B",
+	"8j2nULETtxz8SGqGni2I3TFqJhjbr39PGFdWe8gzOHxMsMZSNNAZSWfGqTxxZtdVw5ZCSKngDU+8QFBE",
+	"Sxwr9JloZPNCSOZ7lCW70dDh5RcwzkN7ZpKh3wIUVWfxWcz5F060kRiipuFBj0whq3arkbwEUDV/eEBw",
+	"uoQLYe450LK+FLpeMVvv6GqwmsZ95a44FRg4FoM8hyF6ImwlN0Py2OTYQkW8H4opGZYgHvLw2oEyoGpX",
+	"ApACqabSJoEu0gnMTBAsIHY5ZTl0dw+OgafHGXtKmYZCYpt4qnnY93F1yJV06lrkZFbDB360jOWg6vu3",
+	"nh4fh1+HSlipjBW8OGc5bgPJBI4AAQjfRthlIXJ6I5zoWvg8gEOG6A+FHEIoKIGGexQWho4ZnE8WByN/",
+	"DYyGcFpPTk+dbIHTG+uyCP7ygTrJHHv3UwePFpr1MAgwR6lmWNZVg9dEEcqBYeJWpRy7Ht+yrITk6DOv",
+	"IzgpC9W2vMwoAQ1g+jxtB6MtI3pCmouAjyl3g+xwBspXRr1QU0X9kF1YW8mboJbeLGKZcimdwgUYbjDX",
+	"jBjvzQL8HQPl5Mxj93InbzKw9o7pn6dP98Ou+rXXoRSp8SyIznMPCCxt2BhQX712BSYjyJHc/ehaY9e9",
+	"M+aYY07SH74y/38F8HwkFSGwUOiQF9RhbHpogT8wBf4PwBTYHFHgXkJ8q43IKCrqZmSGlFx5wyconyAe",
+	"YmnaTBWiavj+Sz28y8IduuVTNJAGCu8xRAzBIZukl+bSI3YGZVpX8hZ0KQ/phzmy05IveqnP54QFU8cF",
+	"jO6pG26H4+AX9xkvQ61GpRza/NDZa/AbsFYohcfLDd+KwtlPTmSkbTeccVc3y5YaaoCJZcf0Nl0W1/TP",
+	"8J6/ujNIzDRea8zmdNYhV1rJIS8RsXWgCjG1Y3byddz7zgyhmAcUjYl+y60bG2jbBWuDtRgb515TQ2MF",
+	"bkItA9Am1X/0Wf7zq8uf37x5/fbqxfMcSO/Pjq+7fZ1VYECmGQXeKwRH+YThMzEhgRbbHv9EHTvhwztM",
+	"Tfo0enZt8M007aBgfTpdG6cd9TjAoIsFprvSt488E9mND+9HfesubrmgRHTyOITrg+As7r/Q0JBRJr6s",
+	"guUaEVkjO808ykpd1YP8p7EzwQ1/JwpM56ATTeQTGuuVN+Sf1MOdOE8K4o0QLbc1sET7tuMb9ZaG+VTF",
+	"OmH4ruv0g56zCVQ6BSye+wJx674sV/xOUCVmrA/Z5XWBeopdJhhIG7h8Xm84mAdix2IT7zPOwYccQvCY",
+	"mOMeTawTd3mCfzVDF3eSs5i04dwwXTHxRE4CtD4Z5rW6ekpZHCiIRcZ6eXAnL2UXETB7Lt5PxdCK4np5",
+	"K7CkbimXqbX8fKC2qD9fqpTpzgVojTbbB8kxegsEueNA8+eXU3RpeZXGx/Q77EnRM6+o311Hk3NVJJjc",
+	"T/hkhskYieeJe99ScDZlqGeEutSa3FpyGZD/A2IcdY/QbOoze8EXopU4j4w3AdagOJauJmAnzEIFnaww",
+	"TOLHIMgwWZYIOIkFrG7AGOteCHtWq/UxYBdh2Mgzp1Iq4Z1RILNnZflxAWoy/Zeswka2AzwFHhx4GTRO",
+	"2zvbg64GvvGNe2Ha2wdPlYj05Djbm/D3cjKb7J09df+QCv9xstxZ6F4dCw/gL4DtWR/oRkp+KGcBjvbJ",
+	"fAUrb38AI4xitLt2KulD38zmaCXpF/GdO0+52CVVhXWsp6y4jQ9RcgXU5fhYFBFOoXdUVCQklpztg3uk",
+	"CBGJXNpkiPjJLmMjAdvGVEtE9dWVKM5ChQgmcKFHQZbFV6ahZKnCoB/5ZB8VGXgMRUuIeuaxdhjEGE1K",
+	"UvQPoIwoXb21EuKc8YHyofRYobbSd7FceBXdF+yCpglH6XS4JNLsxL+VE5ENVIR1iDH30LGQss4P2S8+",
+	"g6BlgkQvTuMlHVbX3DtkLg5nVQWoc4nQbMaIaYsa4pnKzRxjgKDxYXvKAchd9FUmnjOIRg2U92FmLI9N",
+	"zPO07ADkuZiCXYCgUw0XY045E96rmDW3LXgDPeTCQDlRHZouftPqVIKhAjPYkcYb3k9N6R7YBI7L61CD",
+	"wyYS3leE8LtZxBOgnTkPfmbfGAzzLk8ebr7ORAtzdnJqLHgBDO73Pd/HpmsQevQoPEdj7Frfd3e0loOx",
+	"ETPvpfZHWNXOGnkyUalGn3yHEbuVKmQSy8hM+VwBMk0SLQvWgh5h369ZpRraA3mtBio4ImtZYdlyHhMy",
+	"hkbqEWXNLEjxx4JuyOEABBtM7PKG9y20A3KWgAfXNCkubdKjDN1xc+6tBYXxWNgeMpGHWg3LGSTxw6qN",
+	"U/rm5gy7z11g6tl8KR8FM2Dx/ccZ5ShbJt7JQihM0zuGZkdt602wOhFaeaZ8qNVHVs2Yg/S0cw3zCSVK",
+	"SojCFxDTsSTXGmI6jIzcAIUAjLLpbHEGkFvJhVpQDTR2JgHey8sEWSFhvgRKjSX0Rgg3WMB5X42Rne/j",
+	"fjTwrRuJaPQpBqt9cpFP0vOb4z+HDnNnlLMEDlqfUJH4fLBxGYdFue02s0pMIPsLKwugDuDG+FNbfllz",
+	"xuhwDSeNhEascs6RFO+gj+JBI0VSmoiBklxG9yM0g8eCQzNHDND7TmTEq+GF3/Hh3UiCXoZkIaBkHep9",
+	"RknosOSWUudhKb45pKGLA/la506Jik0fYLeAzKAQRisBOwdnbTQiVVJq6IJCbLBXnr3kiGCTd1nJDXjr",
+	"zQ2Ll4p6bX9ZJkhj3esNkYSXPZQl0gXrvQmY9wOZu+YozL/L2G0gpGLGFfEEcO+ABxqg85/sU3Y2As5T",
+	"Sya4BWMfL0g3J2QrSxtR3AYKxSS296TCiskZKr3cLNRwXGmlZwa91PgOD7xKPWA5lFLAZfPMpJY/S8VR",
+	"Pgkqii1nanFZOCV7TceNsIOtVxR3Vf4m7u2ePuCluiSS6PL/ziY7B8cvCvB5fhmXCW7A/XmLruB1X7Sj",
+	"yC1hPWuGfXsopoxsqsP3+CBYBJ1ImtELRNjy3plx3sRUXlXK3xmwWnISEJr0Oi8BpJksOQhYX/8AsK3d",
+	"uAbcq6NX4MOOCbmLD6IB9znY/qtmCUXes+pLsfgtUs22kb1lL/7R76HIIzUbt4DRCh6W1eAib/u4aLFy",
+	"m9yQXxnMBEaThltsk+sb50OK7f4hC6UX0hDOR4B1Hyix3DWYqtKwubAd15ypFLklOL+4LwmYX8u1Fqp4",
+	"MKffJwHT6O/ze1CoK2zodJ+uMMvN3VYaS+b16KXGzeeQVVFMpKLacyOEYVAVccEca5S3iuXhcV/N9+T4",
+	"yUAlHy/FBU47k8uvYBFr4sQAIg3LDSGVMFhX0DidZC12vIp2fv7ZsQWnf7VMoJZtQmUrMDGwdNBkqYS7",
+	"uV1z8m+ozYei1Ddal4KrXlHqz0tN5Oauh5ro9uxB1EQiKH+t8N/rVMJWtS7FiQq56D6+kzzazHtGJa7W",
+	"DT29bdA6KadtyBGDjG7dQCWAG9iXXUGeCA+3L2iQT9iaG5eqjJh31h5YIgzHRGfk5m47nRGHcRSxK6WR",
+	"m7tPE0qCRXUpkdCWhnL7Pq0SuWKWoERyc/eZK5F4vE6LRDLa4CKngvHodyDjHkCQ05KrLOAxZqEqNkt0",
+	"PZOlCZeglC0BPt7qiJr25tnBNxm7eN7qH8DJhFvymQEwbr7tq6AX4RA6cBcha3Nz0MX2jXu4m/4wWIvb",
+	"HMNmppBb50NALG4kOgfqF4hB8QAI5pWmJPw217PSm0oJDNeNKPWcNPqWZGC4lU9XAAzuWG59EmtoHTE/",
+	"pA30VigoiseZ3IjMn61TpWfK/+P+OP9RYNLm6PdhKYWyK4H0v9fQphtAeHnsOAfRP0OsC2v5lvrNhaSj",
+	"qt5HywfnHzlZABLhGwTgH6g8zC5V35LOwmkIlQ+HArL6fc5uwA92NgdGMAnOsKN574UfbW+n8GYACNpF",
+	"cYQX+mC5qjgcNfaC82cyzSXEPL0d8dUexcn+SJ7B3NIgxRIlQ5LbZGWOy6UFKx/wXEouJ1QDkjG9afTi",
+	"Ihnti45hxIWsN1GTLX6oeEYyJFVB1Tlfeuo7k/2dIQ0IQ8gEl8HjG52AKHdi/eTY4xVwtQCoLUCC4NWt",
+	"qIKpevKY2gYZyJy8hq+xggfrECDXcqCmuI8Qtz1yg+c+q+hOTC2O6TRH98chy58hgRxcQUalNARDVEgO",
+	"iGEBiRN+HKo34iacYwhFzyylR/lVGpanFKeHVtgDYyvBJzkFnTHjJR3MaToTzP/lKlV3dIWgSpNZaeWU",
+	"V/ZopKvJARRMZ7EZfdhtBerxJMM839qeoCl2VFs4pG/lTrASsFbJbwSCHjWhrTGHBrDCAvyRW727aZUu",
+	"nUJV8aGF0PpLv8Ypt+Mzlh/lGcsHA/ffw5zQJg4P87Q/xCG7musaSYe0mGAIu3nCjH8GLFXuM6UtYas5",
+	"qzmPr7iWhcmzxlXBVGoOHS2kJRBSQNDI6W9ILSL72+3zDTfiKzNQw1IP79gjzgyiUmfs9Akb61llQre7",
+	"/UA2gMPqtKMRg8bThUf4AH/+xXNMUL5ADaEGjsJOjo9phlDFZs4Q0Y5q3+Kh5u42TLha5DWavwiYTTYi",
+	"woXQ322KlEIIBQmQ7kCtQNLt9tlERrnOGQv0PxV6WiIIDaFlQh6Un1eXAxT+11R/W5yhxlZS3e59QNnQ",
+	"pY7/6ehPdUng7g23e2d7N1JR79LG+3ro3ic7ED6rXDKRsD//6B5AggPhoQWPt3cbgbVezTn6vcYHVrpx",
+	"gNSTx0n9yaF5buQysTskNbRDYOXQPgv8EapcxOsNPozkxYknY6BiC0rqTE94yOfLtan9ryMusXYdP78e",
+	"HahoOkLYTlnpLM7ENGdOeACQyol4l95zLatE6h6yV5rdVHpuID9Yz6HDFRSe2LGYnKUQ3sB4Cz1XpeZF",
+	"RtXKA2WUHI18/1FIHFPFjX7vFWSAalpBBKyLBrqMsBXnenwv7G15Tz1DTljLMz4ci4NnKPfX8Zf6wx+y",
+	"Pa9/PJfGI+SvfUfLT5I3XRL5HbzRpRwu+r6t+bMP2d5/HqTa0cHraagCXPXCjl/tmKE+J2oknvqQen8P",
+	"2zRMYZVZmsB4bxWIlqHJNuAjOF0ZQlztZunzOFqfiHHisfcA6jBMl3YCX/aOFXtY+kuL0agvLGzrp7/e",
+	"Lo7b+FBmcXJwbVZx336aWxvFHcQu3q12vwB01QG4zPHRYGFhF4ZDhsjB8KU3rH0lBzOKT81Yk7fK6qkc",
+	"nscWjQD+z/IX7qevnLFHiCDOvAHrAmr49Qhgtnx+B2AIIDgm/DAHTABspQuFjohRag2GguEjgO4hjxk6",
+	"2H2yCDd3A/Xoxd+gHDUUZv7IjT2Atx+8fI7Qgn4liFOY1SuJ03SJaobeUwW4x8UiPw8RtFBlNR9zO/Ax",
+	"ByziqP/mkH3vbDf4CHv2KxoZ9Qipbn0zprPovV1Qyc8EwRJb0aP8sBATfCcqXob0rKmoxnwKmgp4d1/8",
+	"7QByXAYKakJw4yCD00nm8HOcHHVFB+QFHvoRTLAflWKyiDnw87EGoxNzSgE1J8Tw4beygHpPw+dsIo0R",
+	"CQi4R51DREq01Sz8G0HWDv0OhlIwj1xNvmWPCzEJ0E8nT33/0MOBuvAuVZhpoYWvCOOgSQ1nFipw3N48",
+	"3T8nFJxK8Al2nnLrkIqFN8ZCoND2Imk3Qpb9QBHpeq2aeiTDKB7WmVvU+5PuyqHTCjz4zT7ApCqAeoam",
+	"K81NhaP8DjVLQ0vyDW1Gwg7H+RndqUss8WFDrtzqjSD/PCwC/AOwmlghZLCEArfCMD0FN8NA5RP+/po+",
+	"herrULuAEBxYY3ZecyU8Of2W5RW34hqe6TAp8KUv3m3nzuXGwk/JXbhGIFnx3iKjJI/ZBol771ZYynhz",
+	"suCnYUvlr9vrtAeXOFNQHy+GQ1EefDcbjQQo1Ws1x+YPdqw0fq/LUs+XhSIJpwcViNOSq3XZFZV4JyPI",
+	"+LTZ/TImTZw7O73kiiEAHJbrAUtEYKoiC+9ix1ReGt8DGRf7vjOse08d4+BjDfI3bqmfnSnu24SmIa2S",
+	"q+3t7/zFFb/N05b7foivDHsnKth90N6/js7PoOXg+fnstMYhtOZy0LZuWE01eqWV+AnD6bvUkWF2HQzJ",
+	"ra7BgdzereMX8Ay88nEb9VxiKSq9n3S3l6MDt+ADWHGOeYEfNfQDhF4JdWMr6tw+lDVry+L0iLG1fp8n",
+	"2IbmKuBtOa5DKXwmHgDwJk/3J+ekBnlt1MP1RmhYJd7bgfI/iE0zk1skKUKbcq4/e/0I+nPQW1EzwXdD",
+	"oT7D7nUBYI+GyTOmq4Ei8His6ASiIXqJXS5wAnjHoSWgWzO0pPMpWH7mSU5P+Hl6pNlAIQwAqVgVoW4q",
+	"cYZ8FS5/7CLy5OQ0qmNIkFijaTRswLfYdx4wVnQ1HXMlimvaoutKjEw+UJgPm8ZYwh4i9M2EV05bxDIM",
+	"MPcBbxmbnBfnqPbfaq/qw2ZDih8fElZADU26BlKD66HxwsKShFpvveFx1kIym0ocdyxbMsaUKd5/FpOb",
+	"1CV/9+C5t+v4cC2JKSbi6gp1ic+UV176yOjmPHKFPnbkiXQlCOKS16He+DTtbeWtbQko2dbzDwiTD/YG",
+	"s+Pjx0O4HbKAf4gz/Mwra/jhYC9v6g0x/L5acViRt1dKAyrEM7/mz1aV8DO8pP3urMum73epWgRe9eWq",
+	"F007Irk+4aOHTZjJIXhf0zE8Cj5GlkLuRcZyI0oU4c5c9lmyPqfm9OnXCKzvfnjM/vt//W+WczUc6+ra",
+	"Wb85w/s1UP5TqyFpAO7QciJCFJLQwzjVf8DzJN5bZvWtcFI89BqBvnjeiTirztiT09OByr1EBm/DtXg/",
+	"FKLwmbVY3vi+I18HHkHoIg+VTEwjj41gvYYRq6QHaq3kdcYhaTaRmSlNgsGCUF/FVmJ7BxKZA4WaV1JM",
+	"jekylbSpfw1aOwSlxvvM3FlCiojTPUSRBQ+VhvYOZjYRBWb9RJVvoGJnCa4WmPWJ5TbkKV6lg7h1PP44",
+	"jQPZfcJJd5QGTW//NBU8fVjwRVGsqeCpMdC63rFU3PMRPPQ+81B6L3zF6rZeTPbZ5bFcFImPe2PB0Uf1",
+	"OpKTqa62wJxfK2V+nmLW5TErKj7yTD1gQzNZGIKrbnalTCrJoecoKntnEZI+YzkvISBwPa2EgR4rwPKp",
+	"DhAyGfNK/BMkVx5a4kPDSnRLj6glIczNp8thc3tvYIIYQJhQfAp0kJLDM1RpAk5+EmSKSQWgZl4oxBn4",
+	"lsrYpAx0G24xZ8RbALzA3wXHoRd0OI8ojbycWSOO2H1JIz9eLZWkB6D9Cl0Yaa6hDe+Qib9EGv80TBwH",
+	"36xRDNBbbD/SweZ225QRpu3vLmlJoTZhN7zod6+0rcmhe4aodwdcFQdGOKqnykhyWC37nc7djZXGZAHD",
+	"InRgISiurL8aV3OgPAEGMeHlSFdOX5JFMA79amo3p80P3R4K+OhrFsMBUVVamYpyFZ25UUucc8OMgIh1",
+	"VzYK8aOV6bLbYBm4+Xg3n4dIplmF7sFual3zapLBygmGlDWp7NdP9low+T+10U3xml2oPh8eJhtzW01m",
+	"d7ljnkmvLC7dnt/0FsZNnjJQZKUDJqnbOqw19+brx7KcVjsTWot/FMvB6tQHs84+SZ1qn6v6AizqL++m",
+	"unnHEh9Mrdql9ZFK/KNqpra3Qza+6q1Gy0UBLWS0CpIGEz/fc2jNjF7IGMzCLJsQtfNV3ZmH53er/sqw",
+	"aSXd/sbmBMg/2EQXYqAeXTw/+Hb/DLrnUxdoXwWQpAWFtgapFSSLUuRg7My5tFLdXo90dS3VdGYRnFnP",
+	"EXCa3EClgawep3EIZbFPnVvvrzMxE+csx071JGpDYTDgmkLj+LY4enNtxPCUvqavrukrYC91fMEOYMFf",
+	"oJ6p0dHBoxX6AXWFWK2QjRt7HHEFyNAZZcWRuiANq/QMi5LFPIOkq3NmxlCdD6fqDEJmtSZgmcbcI8d2",
+	"m90664GCPLNUP5EGhADsvbG8FIRm65cWQwkbSYiL5wcn+xnjA1WTAR0C4JC9hsGoySBWYYecRV9wAm5T",
+	"t2z3j6T08RwnBwRyPZqVJVjaS246bLxGMWG6N2lo2QeKG6g+VOgeq8sbyJCx4CVWqSvMJiXDH88/c7ZJ",
+	"wFyAk4YkOKHs+So3ZRw4Ygg9QigU8LVKbB9EtdfZQME+MHd3PLgKtoEh2HIISAAsCKUMeiZwyH6izrMQ",
+	"ZUek2YK6/fptaLY0IWYA1aaOG4CqQc/igYQn4Z/oQADyOGmVztVMPZhofjtTDy2YI2xAq9cQ02c3wzyq",
+	"CemXhZhMNdRevCUCXSez235y707TXus+ZLn3WuY+oTtgHHzexXyilulLorUhdzZFSlilnYQ8wM649Jt6",
+	"aUjSHlqGztiHPVPLfGD4bRj1i4YxSJfSoyGcX/SDde0KOZ71nksPmf3Vi/aOfif52Y0B0xoqrJt5Gcv9",
+	"G9seAi2FxulMevSnufdAVNONyILfPwyoVfDDfzI6WX+f3a79jVxbG5OV+0x8TORn0/l12VyX/J3vb0Za",
+	"Imx5pEwWMqtBv3nz7OBbSkKs5ylKLKbBFAJAAPMZbq1hDAoSLd2O/inYTkf06YRgMbc363Xb3J6U/Yny",
+	"zj5T58NfNDXb1sn9u59sM1QWDryy8FHRztkaWH0g3dsZdLn2pgPjRVEJY0A7f7J/7gHpShGIv2ZXQw5t",
+	"7Fqd2IxEjxQyWG6SGNobflQlgRH2De7ZbttM1wd5NtZyKP5Pxp17NtZYcrhKwd0eZC7A299b85BL/8Yv",
+	"WmmlVazXV/0GPpS66sdrLS7eTReRXnhbWIiQT7hUeY1L4Y3xvjpAsfL+OmRpSTdYcKXJQly73+TQHM+k",
+	"LV5jz5vgk8REeMAwXtUpNmWCzVmGZoIB+RMhotKep1j+uAxKlcBYT7kdR0hQAtPeFsY6eBnXIVl/FFPH",
+	"Ke2WoXtO/knS5vzSuhKWPQrm5wB/vWauTtul+X4pINjbtjlaI6vqva+8c2eHVkufNkqvVa0eB/tlm6Sh",
+	"dkYQfwi16q0Tcrhl3iduZlCwHqJLCVaq9Kj6TmM83T8fKB7qnLQSS91X3GOPsa4/BqRqjZkcv0VEPQCO",
+	"Ag4ThtNVDQ4PYwSiEues4nN0dAtVYEKeXS5PCwVIrUGEw3p0A6ukaHmzmCYY3PNxExT51GCLvD14jkgB",
+	"gLawyxAL5VuT3JjMjIXufb0DcPBepdlMjaSSZiyKAPPK3S0NMqyjwxZCTAxUTC/wT0HQI3cnQbPCneIU",
+	"DmGPMNWR5X6N+4eIaykrsRSWY9CtZJSgFXwF8ZWa+pnOtTM2hsbNIbsIOf0tCImQ4Eaowm1AVW43O0HS",
+	"vFgkCIMbEeBjAw5aPtGFKOvlDUGEnw9UPqFITL5U/WDce7WSQ14COEnGCjG1Y3bydc3Hy+7EwqRoDXqu",
+	"SEKfuuXX421nlFVWl8/nrB1zvkWZqYfXPN5ieyQtDSEtxdHqaM+KtLMkjBZjZb4t+7pgGQbA8VmgfinK",
+	"wsQgWjfpIrgkpOJJLGkEkLMpr6L/B7vbSqMVdX72Ha5Qr9FYdG+Eb+R1gD3px1rfZWSycXMH8G+VsYAU",
+	"6jjiFGBu6tHlBDmGwvPQUXigYDgK7QGwuxyOA0Zssi5CpVHMirI0hA7Tfed8fJgyDjtuFIXCoTLUsX7g",
+	"0wG+BFOks0TquDc+PX7M8pSN+PTnvBCWyzInzonsF4pctb6LCg9AT+nKA80FEpOFux3uyplQ8tumZToy",
+	"sW882uJunAbu5Z9GxfwjxvgvGWOEFTTTb+4pptiuyELEvtMP80uzxb80kMtTr331zPwMWHmiZkTYsSxN",
+	"9Qi5NzERCZOfB+rR8x9RfCbQGl7FBP6RwglQ4X4okv0+EXX9hVpbvOk/YFc+29JYnF6HyQYnustiWEw+",
+	"+XIrYXH+HS1x8T58okBaH5PvYik9L2M3Mwt5RlwSVJ1vUH5Wu7xkhuWgnkh1S6En6rqLWWdO1oLbKV7j",
+	"gYr3eIvWvEn7z0rPodln5di0Clq0DHlVAoDcQDkGBRLYN8BmzAD93Gk2HtQjcDE15JXiNtF+6saS01Fg",
+	"SVBk6hRNi+Wk0ZgYqPA60FWHoPRc1GMpxPsAj2w2HJM/njbV70OSoUa6l5G/oXOP5RP+Xk5mk/w8mJYD",
+	"hfBr0eSFgKGH83X2r9Nhn+4vp88ZQpSu0cImSnrM3dpcRW/A+M65GShfvkvoIaAj+mP19bsbJsGt0euT",
+	"Y2tSQbtiz7r1+nYFEjhtsSMFEl/+hxr5hxq5IzWS0jGX1MgeQm5zJfKIT6dCFZ/aJQoiR7y3MVE7XHnC",
+	"qoSU84zdiLGEAl9qqVJKJTKf6s5DDavHzXB8GvczY0NeQeKt0iG1G1qF1H2XhLfHy1JUkB2CLU8iHwY/",
+	"4EQXQTyAx8jLYMMqrSckzs9RVJEzoZk3r+eKOc35630vHJdZvGW8nPOFYdIQ5qdKOjKW8k6Qbg0OibOl",
+	"q46WNng6Y9QIpv3m9eUV++//5/9FMsgb0sa3wpNm+ZWBjQ9UoruvSgBvUzN8b8SGVZHVhTGK0azWRCyp",
+	"1P4ov9iy7ICrcKW9HbEz6XFRFDJylIcTHJ0WCKAiQOE77wUMgcp4LbWBOungrcR28pxojk2EcFfLn/FA",
+	"hQJMAg3B09gSd6FDXC0xmIpwf6F2M1bHUN8EjL1CJb7gVSlFlVy0R6HDadxooWaTvbO/u7f9I1vubv0Q",
+	"2A7AMcnWF6rw/PJXot/dCg5wJDyg3GjFPASGCrEBigghN/Tsn0Qpsl0fKdM1I8Lzm+WADhG5CjVQDDTk",
+	"Q1DV3evInwEeVGr2QB0NwQzAPICJVrcAe21E+c6ZYqT5EzbijVTUvi7UdsjKgFzwdSSw0XRnkB9XSxG8",
+	"1rjBPbPHSsBMds4dXwNhfS6s8aVXLNysOrnf5+k8eUMhJ5ywjGVxeHd3zSGMUMWB0vNPrVz+BNCiUDLo",
+	"b1weDWXin2PCFE18TbOggfqaLYrj1Ix3k6BAUPi4LOm68ipCuIHASRmW0wkhtn5GcWrHzk3NR+vZCvun",
+	"Bj5xs2hqvr5qpMsx8ShCpAVQmP0sxDlBFUw0Wo+FBhlajgl9s+8ku2EG4N8N6efpRkIC1AjRuhHduhKl",
+	"4Eaw6cwajNj6zFyJbciHHuOVs2qmFCjaCB9fE8gQIIVb5pHuQccGwBwo44PfnKPuO5eU+qicUKQfszHg",
+	"O0vrDtNX3PKZ1dfVTOUA22+1PmS5VFZU1Wxqc0C2N4yXdqxnt2MKDkKlXoZrnfDqzvN591X88XWI7OVN",
+	"9bhTDX6UexU4P2f5zcwscjb3raH9yPvApFVxrfQ8rTaEfhtOtgFhUnIYrByJcd66ycGdI+HFq+Ufka2P",
+	"xOLDPr86D/2lZAKBnnkyd/JEFNLSSpdmi4VZNxI9QLErTpwVkHqHoj9QyTBBlvWRbucd5gpiBCNkoL8s",
+	"7QnOqnil5zvLgoO3v8VXP3wanLJubR1xiuS8YtMHGRsP0eVFrQnNAKdp7TjlFar8PKMNzFrPM2pcsnNR",
+	"97vn6yuhh65IlCyCmyMfcjUUZQk0HTKXCg1uT+C0jnVmIQcMU5nIrMJu2LjjqDI+hc7bTnH8BVINaCsG",
+	"ioLv5OSNwXmvL2bBM42AjucR6gh+w8uAEtK8c+2qohsHdKoX7vG9T6G5vf3/qLue3qaVIP5VfHuvUtr3",
+	"goALB9RDK5AQVKXQS5HiNG67wlkHZ90QoX53tPNnZxyvbRKStjmBGnvWu7M7O39/o/Cw90dnw69OWFY+",
+	"wyBX/8PA825UnHMM2KB7aXFX5Oj/G0imoMrjQ/Wq94Cwprb8J3ZQvG4UOymNhMfVNMdAlrLCgnIlPr96",
+	"OmPC2YyQnNNIZ4SmSBEL1XADXemGi1c53OQ4tL8Ps0mIvuBZ5OcArofL/gGGVcxL/XztWh7UhrzFR2PH",
+	"PADacmGdu0utzi9kZJOVqFqLYvE3FquKIHXLIT/LFSm0I6MVBngSRKFW+adhhPZG/AUMIfBtQS7uJoKQ",
+	"r3CvnmzYspGbcvkzTs1O0U8DEXcE/QxbmvQgRCDFZM7/W4qeLvCb9rrkCebQX/CEy/9Y5U6OFzZ0F72+",
+	"zuataVfpZGqgOWtHREpztV/JfYOXhtfTPr87Pnzx6nXACA9bIjlORn6LShaH/z8MdGXHWV7Y2zmjVIR6",
+	"oZDPD9hQI1pLSWhG16ctLMTqMShviWqiiKZ5fpSMoHE+pzhf2XqOM8BrV/a7LRZWfwApf1LC1C14Mcsd",
+	"tsmOpC7QXif+vkWcaUzhx9l1lODA+g+gYbMF/8W+FOM44ttaB6kmcv/7Bf/2GUSn0uVutSMiFqvIuUFF",
+	"AIh2AaKg1JaN19fG7Byl/M5hIfwom67s2lq9H6QGFlKVwJKq7OXIeyk8wmA4V1wivsJPynVifniKXezA",
+	"YS6q0j7H/u4Ov+tPK85QWm/Aj6q03dbQCRoDIdmBsvvQAShdtzixrQ2wbwFP0o/k9UNzZ0iNE7xxNQGy",
+	"VxY7dgkMHvsYnJlmLfyNqdh2Eti7AylflfZJtGqYU1tdv+fKI9b1nwCE1YablUQAgxh3NUuiZwahltBQ",
+	"guo8GVcmd9CUFH/FZaqh9MFL6Swdm9w4k82Tfz+dHQ5fHhwlH6E22xYk3kGmD4cHUcygrwpseUesDaAy",
+	"LXDqAMrnlbqtsLXGyTr9t5qdy7nLpm3M9KpdYGXQwbaIxHApNPfaMAnz6DdOZBkfy0BZ6EXeipEy8po/",
+	"91Vyhajx3IypsuZHlQ1UiAy8LKLGa+hKr2rFsR9RnQ+LuyNhH+g/jVov0+vQ6cPK7Ysuv1BMW0+f7x6K",
+	"aMWxjMp7A1arN5yPBFKfhFwTq1/ED14l5DcIL9IHN1/8AoFHOs18DZlyFf9GkUL8myalY1Zy/Z2WutDJ",
+	"mULzXoPWM+HbN953QOO9KWQTqeQPwIW1NggxcmfkKL7JsgmE0QvbgJRTZAK8dmSGnM6GaaLTAhAxU1X9",
+	"6Zd55jAfnD+Latea5E5NnmHMiJ7R/BIneYzbmP3HZS+p5H66AqNUKfWOpf6z42Uyy4pZnqkh0AnYQpxD",
+	"3ljuSv3GwvS46kKISalMC0NVOYwuQVIk2GiKEDivEIMnmFICBKS6TWTXlWvZUpfknUevDPd5MfaehAl9",
+	"E5HX25T+FJ1WmJJ0V0puTC65ZZDFlnt7oVA078zcFeUyQvGDuRcYBDyVULCB5PRksYf7w7eH3wEAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

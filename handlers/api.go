@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain/access"
+	"gatehouse/domain/feed"
 	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
@@ -31,6 +32,7 @@ type API struct {
 	History    *history.Service
 	Executions *subagent.Executions
 	Contexts   *subagent.Contexts
+	Feed       *feed.Service
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer // nil where /metrics is served elsewhere

@@ -43,10 +43,13 @@ func register(reg prometheus.Registerer, of string, metrics ...prometheus.Collec
 }
 
 func (m *metrics) observe(c echo.Context, took time.Duration) {
-	route, method := requestOf(c.Request().Context()).route(), knownMethod(c.Request().Method)
+	r := requestOf(c.Request().Context())
+	route, method := r.route(), knownMethod(c.Request().Method)
 	class := strconv.Itoa(c.Response().Status/100) + "xx"
 	m.requests.WithLabelValues(route, method, class).Inc()
-	m.seconds.WithLabelValues(route, method).Observe(took.Seconds())
+	if !r.operation.streams() {
+		m.seconds.WithLabelValues(route, method).Observe(took.Seconds())
+	}
 }
 
 // knownMethod returns method, or "OTHER" for one that callers made up.

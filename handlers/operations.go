@@ -20,6 +20,7 @@ type Rule struct {
 	Scope  access.Scope    // the least, or [Public]
 	Of     access.Resource // what the id in the path stands for; "" where it leads to no task
 	Ingest bool            // takes bodies up to the limit of ingestion (API-2)
+	Stream bool            // answers for as long as the caller stays: how long that is, is no latency
 }
 
 // Rules is the table of all operations, by their id (API-25).
@@ -36,6 +37,9 @@ type operation struct {
 }
 
 func (o *operation) isPublic() bool { return o.rule.Scope == Public }
+
+// streams reports whether an answer has no end of its own. That of no operation has one.
+func (o *operation) streams() bool { return o != nil && o.rule.Stream }
 
 // name returns the id, also of the operation that does not exist.
 func (o *operation) name() string {

@@ -109,4 +109,7 @@ var OperationRules = Rules{
 	"listFileChanges":     {Scope: access.ScopeUser, Of: access.ResourceSession},
 	"getFileChange":       {Scope: access.ScopeUser, Of: access.ResourceFileChange},
 	"listMessagesAsAdmin": {Scope: access.ScopeAdmin, Of: access.ResourceSession},
+
+	// Events.
+	"streamEvents": {Scope: access.ScopeUser, Of: access.ResourceTask, Stream: true},
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
@@ -23,6 +24,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/feed"
 	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
@@ -49,6 +51,9 @@ type stack struct {
 	token    map[access.Scope]string // of the workspace default
 	foreign  map[access.Scope]string // of another one
 }
+
+// streamLimit is how many streams of events a token may have open in a stack.
+const streamLimit = 8
 
 // eachStack runs f on both databases.
 func eachStack(t *testing.T, f func(t *testing.T, s *stack)) {
@@ -82,6 +87,10 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 	if err != nil {
 		t.Fatal(err)
 	}
+	streams, err := handlers.NewFeedMetrics(metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &stack{
 		contract: router, store: store, metrics: metrics,
 		access:  access.NewService(store.Access(), clock),
@@ -106,6 +115,10 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 			RecordingTo(subagent.NewRecorder(stoppableContexts{store.Contexts(), &s.stopped}, clock, log, frames)),
 		Executions: subagent.NewExecutions(store.Executions(), clock, announce),
 		Contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
+		Feed: feed.NewService(feed.Config{
+			Store: store.Feed(), Waker: hub, Guard: s.access, Log: log, Encode: handlers.EncodeEvent,
+			Observer: streams, Limit: streamLimit, Recheck: 100 * time.Millisecond,
+		}),
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,

@@ -49,6 +49,7 @@ func TestWordsOfTheContract(t *testing.T) {
 		"DiffsMode":          {"history", "DiffsMode"},
 		"SourceType":         {"history", "SourceType"},
 		"RoundState":         {"history", "RoundState"},
+		"EventName":          {"feed", "Name"},
 	} {
 		want := wordsOfContract(t, name)
 		if diff := cmp.Diff(want, constants(t, words.folder, words.of)); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/feed"
 	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
@@ -91,6 +92,7 @@ type services struct {
 	history    *history.Service
 	executions *subagent.Executions
 	contexts   *subagent.Contexts
+	feed       *feed.Service
 }
 
 func newServices(store *db.Store, cfg config.Settings, registry prometheus.Registerer, news news, log *slog.Logger) (services, error) {
@@ -111,10 +113,15 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 	if err != nil {
 		return services{}, err
 	}
+	guard := access.NewService(store.Access(), domain.SystemClock)
+	streams, err := newFeed(store, cfg, registry, news, guard, log)
+	if err != nil {
+		return services{}, err
+	}
 	sessions := session.NewService(store.Sessions(), domain.SystemClock, announce)
 	recorder := subagent.NewRecorder(store.Contexts(), domain.SystemClock, log, frames)
 	return services{
-		access:    access.NewService(store.Access(), domain.SystemClock),
+		access:    guard,
 		tasks:     task.NewService(store.Tasks(), domain.SystemClock, announce),
 		sessions:  sessions,
 		lifecycle: lifecycle.NewService(store.Lifecycle(), sessions, domain.SystemClock, announce),
@@ -135,6 +142,7 @@ func newServices(store *db.Store, cfg config.Settings, registry prometheus.Regis
 		history:    history.NewService(store.History(), domain.SystemClock, announce, cfg.DelegationTools).RecordingTo(recorder),
 		executions: subagent.NewExecutions(store.Executions(), domain.SystemClock, announce),
 		contexts:   subagent.NewContexts(store.ContextReader()).ObservedBy(frames),
+		feed:       streams,
 	}, nil
 }
 
@@ -177,6 +185,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		History:    s.history,
 		Executions: s.executions,
 		Contexts:   s.contexts,
+		Feed:       s.feed,
 	}
 	if cfg.MetricsListen != "" {
 		api.Gatherer = nil
@@ -206,6 +215,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 func limits(cfg config.Settings) map[string]int64 {
 	return map[string]int64{
 		"queue_capacity":              int64(cfg.QueueCapacity),
+		"max_streams":                 int64(cfg.MaxStreams),
 		"attachment_expiry_seconds":   int64(cfg.AttachmentExpiry / time.Second),
 		"acknowledge_timeout_seconds": int64(cfg.AcknowledgeTimeout / time.Second),
 	}

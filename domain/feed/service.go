@@ -52,7 +52,7 @@ type Config struct {
 
 	Observer Observer      // nil counts nothing
 	Capacity int64         // deliveries that a session may be owed (AD-5); 0 is [domain.DefaultCapacity]
-	Limit    int           // streams that a token may have open (OP-11); 0 is no limit
+	Limit    int           // streams that a token may have open, or all who need none (OP-11); 0 is no limit
 	Recheck  time.Duration // how often it looks by itself (EV-4, EV-6); 0 is [prompt.DefaultRecheck]
 }
 
@@ -90,7 +90,7 @@ func (s *Service) Open(c access.Caller, taskID string, since *int64) (*Stream, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := s.callers[c.TokenID]
-	if c.TokenID != "" && s.Limit > 0 && len(of) >= s.Limit {
+	if s.Limit > 0 && len(of) >= s.Limit {
 		return nil, ErrTooMany
 	}
 	r := s.rooms[taskID]

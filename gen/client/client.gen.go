@@ -320,6 +320,42 @@ func (e EndState) Valid() bool {
 	}
 }
 
+// Defines values for EventName.
+const (
+	EventNameReady                    EventName = "ready"
+	EventNameSessionInterrupt         EventName = "session.interrupt"
+	EventNameSessionMessagesChanged   EventName = "session.messages.changed"
+	EventNameSessionQueueChanged      EventName = "session.queue.changed"
+	EventNameSubagentExecutionChanged EventName = "subagent.execution.changed"
+	EventNameTaskChanged              EventName = "task.changed"
+	EventNameTaskPlanChanged          EventName = "task.plan.changed"
+	EventNameTaskPlanCommentsChanged  EventName = "task.plan.comments.changed"
+)
+
+// Valid indicates whether the value is a known member of the EventName enum.
+func (e EventName) Valid() bool {
+	switch e {
+	case EventNameReady:
+		return true
+	case EventNameSessionInterrupt:
+		return true
+	case EventNameSessionMessagesChanged:
+		return true
+	case EventNameSessionQueueChanged:
+		return true
+	case EventNameSubagentExecutionChanged:
+		return true
+	case EventNameTaskChanged:
+		return true
+	case EventNameTaskPlanChanged:
+		return true
+	case EventNameTaskPlanCommentsChanged:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExecutionStatus.
 const (
 	ExecutionStatusCancelled ExecutionStatus = "cancelled"
@@ -1030,6 +1066,21 @@ type CommentRun struct {
 	Version int64 `json:"version"`
 }
 
+// CommentsEvent The complete comments snapshot. To be applied where `plan_id` is that of the current plan, and `revision` is not
+// below the one that is there (EV-3).
+type CommentsEvent struct {
+	Comments []Comment `json:"comments"`
+
+	// PlanID Null when there is no plan.
+	PlanID nullable.Nullable[string] `json:"plan_id"`
+
+	// Revision From 0, +1 per committed change (PC-1).
+	Revision int64 `json:"revision"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
 // CommentsSnapshot All pending comments of the current plan, in order of `created_at`, then `id`.
 type CommentsSnapshot struct {
 	Comments []Comment `json:"comments"`
@@ -1195,6 +1246,28 @@ type DraftStatus string
 
 // EndState How a turn or an execution ended.
 type EndState string
+
+// Event One event: the fields of the stream, with `data` as the JSON it holds. By name: `task.changed` TaskEvent,
+// `task.plan.changed` PlanEvent, `task.plan.comments.changed` CommentsEvent, `session.queue.changed` QueueEvent,
+// `session.messages.changed` MessagesEvent, `session.interrupt` InterruptEvent, `subagent.execution.changed` Execution,
+// `ready` ReadyEvent.
+type Event struct {
+	Data Event_Data `json:"data"`
+
+	// Event What an event is about.
+	Event EventName `json:"event"`
+
+	// ID The number of the change that it is the last event of (EV-1).
+	ID *int64 `json:"id,omitempty"`
+}
+
+// Event_Data defines model for Event.Data.
+type Event_Data struct {
+	union json.RawMessage
+}
+
+// EventName What an event is about.
+type EventName string
 
 // Execution One run of a subagent session. Its messages are those of the child with `start_message_seq` < `seq` ≤
 // `end_message_seq` (HI-2).
@@ -1485,6 +1558,18 @@ type HistoryMessage struct {
 	UpdatedAt Time `json:"updated_at"`
 }
 
+// InterruptEvent A person asks the agent to stop a turn, which runs (DL-8).
+type InterruptEvent struct {
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// TurnID A UUID, lower case in answers (API-1).
+	TurnID UUID `json:"turn_id"`
+}
+
 // Limits One integer per limit.
 type Limits map[string]int64
 
@@ -1641,6 +1726,18 @@ type MessageRole string
 // MessageType defines model for MessageType.
 type MessageType string
 
+// MessagesEvent How far a transcript goes. What is new is read with `after`; messages before may have changed.
+type MessagesEvent struct {
+	// LastSeq `seq` of the last message, deleted ones included; 0 when there is none.
+	LastSeq int64 `json:"last_seq"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
 // Metadata A free object of at most 64 KiB as canonical JSON, depth 16. `{}` when empty, never null. Its numbers are kept as
 // they were written.
 type Metadata = json.RawMessage
@@ -1672,6 +1769,18 @@ type Plan struct {
 
 	// Version From 1, +1 per changed content.
 	Version int64 `json:"version"`
+}
+
+// PlanEvent The current plan without its content.
+type PlanEvent struct {
+	// PlanID Null when there is no plan.
+	PlanID nullable.Nullable[string] `json:"plan_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+
+	// Version Null when there is no plan.
+	Version nullable.Nullable[int64] `json:"version"`
 }
 
 // PlanRevision defines model for PlanRevision.
@@ -1859,6 +1968,52 @@ type QueueEntryPatch struct {
 	ExpectedVersion int64 `json:"expected_version"`
 }
 
+// QueueEvent The queue of a session, with the beginning of the texts.
+type QueueEvent struct {
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// Capacity Unfinished deliveries that a session may be owed (AD-5).
+	Capacity int64             `json:"capacity"`
+	Entries  []QueueEventEntry `json:"entries"`
+
+	// QueueRevision +1 per change of the queue (DL-11).
+	QueueRevision int64 `json:"queue_revision"`
+
+	// SessionID A UUID, lower case in answers (API-1).
+	SessionID UUID `json:"session_id"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
+}
+
+// QueueEventEntry An unfinished delivery; `GET /v1/deliveries/{delivery_id}` has its text.
+type QueueEventEntry struct {
+	// ClientID The caller's id; null when there was none.
+	ClientID nullable.Nullable[string] `json:"client_id"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// Kind How a delivery came to be.
+	Kind DeliveryKind `json:"kind"`
+
+	// Position The place, the only order (DL-7, DL-13).
+	Position int64 `json:"position"`
+
+	// Preview The first 280 characters (code points) of the text, or all of it.
+	Preview string `json:"preview"`
+
+	// Size Bytes of the text.
+	Size int64 `json:"size"`
+
+	// State Where a delivery stands.
+	State DeliveryState `json:"state"`
+
+	// Version From 1, +1 per edit.
+	Version int64 `json:"version"`
+}
+
 // QueueOrder defines model for QueueOrder.
 type QueueOrder struct {
 	// EntryIds Every pending queued entry, in the order wanted.
@@ -1894,6 +2049,12 @@ type QueuedPromptCreate struct {
 
 	// SessionIncarnationID The incarnation that the session must still have.
 	SessionIncarnationID *UUID `json:"session_incarnation_id,omitempty"`
+}
+
+// ReadyEvent Everything that was owed when the stream began has been sent.
+type ReadyEvent struct {
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID UUID `json:"task_id"`
 }
 
 // Receipt The delivery of an admission with what was asked for and when it entered each state (AD-8); a time is null as long
@@ -2369,6 +2530,12 @@ type TaskCreate struct {
 	WorkspaceID *UUID `json:"workspace_id,omitempty"`
 }
 
+// TaskEvent The task and all its sessions, oldest first.
+type TaskEvent struct {
+	Sessions []TaskSession `json:"sessions"`
+	Task     Task          `json:"task"`
+}
+
 // TaskList defines model for TaskList.
 type TaskList struct {
 	Items []Task `json:"items"`
@@ -2386,6 +2553,37 @@ type TaskPatch struct {
 
 	// Title 1 to 500 bytes.
 	Title *string `json:"title,omitempty"`
+}
+
+// TaskSession A session as `task.changed` shows it: without `last_seq`, `queue_revision` and `updated_at`, which change with its
+// other topics too.
+type TaskSession struct {
+	AgentType nullable.Nullable[string] `json:"agent_type"`
+
+	// AutoRun Whether pending deliveries are handed out.
+	AutoRun bool `json:"auto_run"`
+
+	// CreatedAt RFC 3339, UTC, microseconds, `Z` (API-1).
+	CreatedAt Time `json:"created_at"`
+
+	// ID A UUID, lower case in answers (API-1).
+	ID UUID `json:"id"`
+
+	// IncarnationID Another one after every reset (DL-9).
+	IncarnationID string `json:"incarnation_id"`
+
+	// Kind What a session is for; the last two have a parent.
+	Kind SessionKind `json:"kind"`
+
+	// ParentSessionID Null for a main session.
+	ParentSessionID nullable.Nullable[string] `json:"parent_session_id"`
+
+	// State Where a session stands; the last three are final.
+	State SessionState `json:"state"`
+
+	// Title Empty when there is none.
+	Title         string                    `json:"title"`
+	WorkspacePath nullable.Nullable[string] `json:"workspace_path"`
 }
 
 // Time RFC 3339, UTC, microseconds, `Z` (API-1).
@@ -2580,6 +2778,9 @@ type IfNoneMatch = string
 // InTurn A UUID, lower case in answers (API-1).
 type InTurn = UUID
 
+// LastEventID defines model for LastEventID.
+type LastEventID = string
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -2743,6 +2944,13 @@ type ListDeliveriesParams struct {
 
 	// Cursor `next_cursor` of the page before (API-7). A bad one, or one of another list, is 422.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// StreamEventsParams defines parameters for StreamEvents.
+type StreamEventsParams struct {
+	// LastEventID The last `id` that was seen of this task. One that is no number, or that the task has not come to, counts as absent
+	// (EV-1).
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // GetPlanParams defines parameters for GetPlan.
@@ -2912,6 +3120,224 @@ type EndTurnJSONRequestBody = TurnPatch
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = WorkspaceCreate
+
+// AsTaskEvent returns the union data inside the Event_Data as a TaskEvent
+func (t Event_Data) AsTaskEvent() (TaskEvent, error) {
+	var body TaskEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTaskEvent overwrites any union data inside the Event_Data as the provided TaskEvent
+func (t *Event_Data) FromTaskEvent(v TaskEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTaskEvent performs a merge with any union data inside the Event_Data, using the provided TaskEvent
+func (t *Event_Data) MergeTaskEvent(v TaskEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPlanEvent returns the union data inside the Event_Data as a PlanEvent
+func (t Event_Data) AsPlanEvent() (PlanEvent, error) {
+	var body PlanEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPlanEvent overwrites any union data inside the Event_Data as the provided PlanEvent
+func (t *Event_Data) FromPlanEvent(v PlanEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePlanEvent performs a merge with any union data inside the Event_Data, using the provided PlanEvent
+func (t *Event_Data) MergePlanEvent(v PlanEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCommentsEvent returns the union data inside the Event_Data as a CommentsEvent
+func (t Event_Data) AsCommentsEvent() (CommentsEvent, error) {
+	var body CommentsEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCommentsEvent overwrites any union data inside the Event_Data as the provided CommentsEvent
+func (t *Event_Data) FromCommentsEvent(v CommentsEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCommentsEvent performs a merge with any union data inside the Event_Data, using the provided CommentsEvent
+func (t *Event_Data) MergeCommentsEvent(v CommentsEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsQueueEvent returns the union data inside the Event_Data as a QueueEvent
+func (t Event_Data) AsQueueEvent() (QueueEvent, error) {
+	var body QueueEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromQueueEvent overwrites any union data inside the Event_Data as the provided QueueEvent
+func (t *Event_Data) FromQueueEvent(v QueueEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeQueueEvent performs a merge with any union data inside the Event_Data, using the provided QueueEvent
+func (t *Event_Data) MergeQueueEvent(v QueueEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsMessagesEvent returns the union data inside the Event_Data as a MessagesEvent
+func (t Event_Data) AsMessagesEvent() (MessagesEvent, error) {
+	var body MessagesEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromMessagesEvent overwrites any union data inside the Event_Data as the provided MessagesEvent
+func (t *Event_Data) FromMessagesEvent(v MessagesEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeMessagesEvent performs a merge with any union data inside the Event_Data, using the provided MessagesEvent
+func (t *Event_Data) MergeMessagesEvent(v MessagesEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsInterruptEvent returns the union data inside the Event_Data as a InterruptEvent
+func (t Event_Data) AsInterruptEvent() (InterruptEvent, error) {
+	var body InterruptEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromInterruptEvent overwrites any union data inside the Event_Data as the provided InterruptEvent
+func (t *Event_Data) FromInterruptEvent(v InterruptEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeInterruptEvent performs a merge with any union data inside the Event_Data, using the provided InterruptEvent
+func (t *Event_Data) MergeInterruptEvent(v InterruptEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsExecution returns the union data inside the Event_Data as a Execution
+func (t Event_Data) AsExecution() (Execution, error) {
+	var body Execution
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromExecution overwrites any union data inside the Event_Data as the provided Execution
+func (t *Event_Data) FromExecution(v Execution) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeExecution performs a merge with any union data inside the Event_Data, using the provided Execution
+func (t *Event_Data) MergeExecution(v Execution) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReadyEvent returns the union data inside the Event_Data as a ReadyEvent
+func (t Event_Data) AsReadyEvent() (ReadyEvent, error) {
+	var body ReadyEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReadyEvent overwrites any union data inside the Event_Data as the provided ReadyEvent
+func (t *Event_Data) FromReadyEvent(v ReadyEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeReadyEvent performs a merge with any union data inside the Event_Data, using the provided ReadyEvent
+func (t *Event_Data) MergeReadyEvent(v ReadyEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Event_Data) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Event_Data) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -3680,6 +4106,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tasks/{task_id}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, taskID TaskID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StreamEvents Follow a task
+	//
+	// Server-sent events without an end. Every event is the complete snapshot of a topic; its name is an `EventName`, its
+	// data one line of JSON of the form that `Event` lists for the name, its `id` the number of a change of the task
+	// (EV-1). Without `Last-Event-ID` all snapshots come, of executions those that run, then `ready`; with it those of what
+	// changed later, then `ready`. From then on events come as things change: after they are committed, in the order of the
+	// changes, several changes perhaps as one (EV-2).
+	//
+	// One change may bring several events. Only the last of them has an id, so that whoever comes back with the last id it
+	// saw misses nothing, after any time and at any server. `ready` has none, and a comment line comes every 15 seconds.
+	// A client that does not read is cut off (EV-5); the stream ends within 5 seconds when the token is revoked or expires
+	// or the task is deleted (EV-6), and at once when the server ends (EV-8). Connect again with the last id.
+	//
+	// Browsers read it with `fetch`: `EventSource` cannot send the token. A token may have as many streams open as
+	// `max_streams` of `GET /v1/limits` says; one more is 429 `rate_limited`.
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/events (the `StreamEvents` operationId).
+	StreamEvents(ctx context.Context, taskID TaskID, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeletePlan Delete the plan
 	//
@@ -5570,6 +6015,35 @@ func (c *Client) GetAttachment(ctx context.Context, taskID TaskID, attachmentID 
 // Corresponds with GET /v1/tasks/{task_id}/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, taskID TaskID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListDeliveriesRequest(c.Server, taskID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StreamEvents Follow a task
+//
+// Server-sent events without an end. Every event is the complete snapshot of a topic; its name is an `EventName`, its
+// data one line of JSON of the form that `Event` lists for the name, its `id` the number of a change of the task
+// (EV-1). Without `Last-Event-ID` all snapshots come, of executions those that run, then `ready`; with it those of what
+// changed later, then `ready`. From then on events come as things change: after they are committed, in the order of the
+// changes, several changes perhaps as one (EV-2).
+//
+// One change may bring several events. Only the last of them has an id, so that whoever comes back with the last id it
+// saw misses nothing, after any time and at any server. `ready` has none, and a comment line comes every 15 seconds.
+// A client that does not read is cut off (EV-5); the stream ends within 5 seconds when the token is revoked or expires
+// or the task is deleted (EV-6), and at once when the server ends (EV-8). Connect again with the last id.
+//
+// Browsers read it with `fetch`: `EventSource` cannot send the token. A token may have as many streams open as
+// `max_streams` of `GET /v1/limits` says; one more is 429 `rate_limited`.
+//
+// Corresponds with GET /v1/tasks/{task_id}/events (the `StreamEvents` operationId).
+func (c *Client) StreamEvents(ctx context.Context, taskID TaskID, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStreamEventsRequest(c.Server, taskID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8946,6 +9420,55 @@ func NewListDeliveriesRequest(server string, taskID TaskID, params *ListDeliveri
 	return req, nil
 }
 
+// NewStreamEventsRequest constructs an http.Request for the StreamEvents method
+func NewStreamEventsRequest(server string, taskID TaskID, params *StreamEventsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewDeletePlanRequest constructs an http.Request for the DeletePlan method
 func NewDeletePlanRequest(server string, taskID TaskID) (*http.Request, error) {
 	var err error
@@ -11318,6 +11841,27 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tasks/{task_id}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveriesWithResponse(ctx context.Context, taskID TaskID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error)
+
+	// StreamEventsWithResponse Follow a task
+	//
+	// Server-sent events without an end. Every event is the complete snapshot of a topic; its name is an `EventName`, its
+	// data one line of JSON of the form that `Event` lists for the name, its `id` the number of a change of the task
+	// (EV-1). Without `Last-Event-ID` all snapshots come, of executions those that run, then `ready`; with it those of what
+	// changed later, then `ready`. From then on events come as things change: after they are committed, in the order of the
+	// changes, several changes perhaps as one (EV-2).
+	//
+	// One change may bring several events. Only the last of them has an id, so that whoever comes back with the last id it
+	// saw misses nothing, after any time and at any server. `ready` has none, and a comment line comes every 15 seconds.
+	// A client that does not read is cut off (EV-5); the stream ends within 5 seconds when the token is revoked or expires
+	// or the task is deleted (EV-6), and at once when the server ends (EV-8). Connect again with the last id.
+	//
+	// Browsers read it with `fetch`: `EventSource` cannot send the token. A token may have as many streams open as
+	// `max_streams` of `GET /v1/limits` says; one more is 429 `rate_limited`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/events (the `StreamEvents` operationId).
+	StreamEventsWithResponse(ctx context.Context, taskID TaskID, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*StreamEventsResponse, error)
 
 	// DeletePlanWithResponse Delete the plan
 	//
@@ -14570,6 +15114,64 @@ func (r ListDeliveriesResponse) ContentType() string {
 	return ""
 }
 
+// StreamEventsResponse200Headers the declared response headers of an HTTP 200 response for StreamEvents
+type StreamEventsResponse200Headers struct {
+	CacheControl    string
+	XAccelBuffering string
+}
+
+// StreamEventsResponseDefaultHeaders the declared response headers of an HTTP default response for StreamEvents
+type StreamEventsResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type StreamEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *StreamEventsResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *StreamEventsResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StreamEventsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StreamEventsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StreamEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StreamEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StreamEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // DeletePlanResponseDefaultHeaders the declared response headers of an HTTP default response for DeletePlan
 type DeletePlanResponseDefaultHeaders struct {
 	RetryAfter      *int64
@@ -17654,6 +18256,33 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, ta
 		return nil, err
 	}
 	return ParseListDeliveriesResponse(rsp)
+}
+
+// StreamEventsWithResponse Follow a task
+//
+// Server-sent events without an end. Every event is the complete snapshot of a topic; its name is an `EventName`, its
+// data one line of JSON of the form that `Event` lists for the name, its `id` the number of a change of the task
+// (EV-1). Without `Last-Event-ID` all snapshots come, of executions those that run, then `ready`; with it those of what
+// changed later, then `ready`. From then on events come as things change: after they are committed, in the order of the
+// changes, several changes perhaps as one (EV-2).
+//
+// One change may bring several events. Only the last of them has an id, so that whoever comes back with the last id it
+// saw misses nothing, after any time and at any server. `ready` has none, and a comment line comes every 15 seconds.
+// A client that does not read is cut off (EV-5); the stream ends within 5 seconds when the token is revoked or expires
+// or the task is deleted (EV-6), and at once when the server ends (EV-8). Connect again with the last id.
+//
+// Browsers read it with `fetch`: `EventSource` cannot send the token. A token may have as many streams open as
+// `max_streams` of `GET /v1/limits` says; one more is 429 `rate_limited`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/events (the `StreamEvents` operationId).
+func (c *ClientWithResponses) StreamEventsWithResponse(ctx context.Context, taskID TaskID, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*StreamEventsResponse, error) {
+	rsp, err := c.StreamEvents(ctx, taskID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStreamEventsResponse(rsp)
 }
 
 // DeletePlanWithResponse Delete the plan
@@ -21344,6 +21973,76 @@ func ParseListDeliveriesResponse(rsp *http.Response) (*ListDeliveriesResponse, e
 	switch {
 	case true:
 		var headers ListDeliveriesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStreamEventsResponse parses an HTTP response from a StreamEventsWithResponse call
+func ParseStreamEventsResponse(rsp *http.Response) (*StreamEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StreamEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers StreamEventsResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = value
+		}
+		if values := rsp.Header.Values("X-Accel-Buffering"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Accel-Buffering", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XAccelBuffering = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers StreamEventsResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {

@@ -22,6 +22,7 @@ const (
 	minConnections   = 2       // one may wait for a lock while another works
 	maxConnections   = 10_000  // far above what PostgreSQL serves well
 	maxQueueCapacity = 100_000 // entries; every one of them is part of a snapshot
+	maxStreams       = 100_000
 	maxBody          = 1 << 30 // bytes
 	minRecovery      = 10 * time.Millisecond
 	maxRecovery      = time.Hour
@@ -107,6 +108,7 @@ func (p *problems) database(s Settings) {
 
 func (p *problems) prompts(s Settings) {
 	p.between("queue-capacity", s.QueueCapacity, 1, maxQueueCapacity)
+	p.between("max-streams", s.MaxStreams, 1, maxStreams)
 	p.check(s.AcknowledgeTimeout >= time.Second, "acknowledge-timeout", "must be at least a second")
 	p.check(s.RecoveryInterval >= minRecovery && s.RecoveryInterval <= maxRecovery, "recovery-interval", "must be from %s to %s", minRecovery, maxRecovery)
 	p.check(s.AttachmentExpiry >= time.Second, "attachment-expiry", "must be at least a second")

@@ -1,0 +1,185 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"gatehouse/domain/feed"
+	"gatehouse/gen"
+)
+
+// How a stream of events treats its connection: how often it is kept alive, how long a
+// client may take to read one piece, and how long a piece is. A client that reads a
+// piece in time is slow and nothing else; one that does not is cut off (EV-5).
+const (
+	heartbeatEvery = 15 * time.Second
+	writeTimeout   = 5 * time.Second
+	writePiece     = 64 << 10 // bytes
+)
+
+// StreamEvents implements GET /v1/tasks/{task_id}/events. What is owed at once is read
+// before the answer begins, so that what is wrong is answered as a problem.
+func (a *API) StreamEvents(ctx context.Context, r gen.StreamEventsRequestObject) (gen.StreamEventsResponseObject, error) {
+	stream, err := a.Feed.Open(callerOf(ctx), taskOf(ctx), lastSeen(r.Params.LastEventID))
+	if err != nil {
+		return nil, err
+	}
+	first, err := stream.Next(ctx)
+	if err != nil {
+		stream.Close(feed.ReasonOf(err))
+		return nil, err
+	}
+	return events{ctx, stream, first}, nil
+}
+
+// lastSeen is the number in a Last-Event-ID. What is none counts as absent (EV-1).
+func lastSeen(id *string) *int64 {
+	if id == nil {
+		return nil
+	}
+	seq, err := strconv.ParseInt(*id, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &seq
+}
+
+// events is the answer that goes on while the client reads it.
+type events struct {
+	ctx    context.Context //nolint:containedctx // of the request: the generated code hands on none
+	stream *feed.Stream
+	first  feed.Batch
+}
+
+// VisitStreamEventsResponse implements gen.StreamEventsResponseObject.
+func (e events) VisitStreamEventsResponse(w http.ResponseWriter) error {
+	why := feed.ReasonLeft // also of a panic
+	defer func() { e.stream.Close(why) }()
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+
+	out := &eventWriter{w: w, control: http.NewResponseController(w), over: e.stream.Err}
+	defer out.done()
+	err := e.write(out)
+	why = feed.ReasonOf(err)
+	if errors.Is(err, errNotRead) {
+		why = feed.ReasonSlow
+		if e.ctx.Err() != nil {
+			why = feed.ReasonLeft
+		}
+	}
+	if why == feed.ReasonFailed {
+		return fmt.Errorf("stream events: %w", err)
+	}
+	return nil
+}
+
+// write writes batches until something ends the stream, which it returns.
+func (e events) write(out *eventWriter) error {
+	for batch := e.first; ; {
+		if err := out.batch(batch); err != nil {
+			return err
+		}
+		for {
+			next, err := e.next()
+			if err == nil {
+				batch = next
+				break
+			}
+			if !errors.Is(err, errQuiet) {
+				return err
+			}
+			if err := out.heartbeat(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// errQuiet is that there was nothing to tell for a while.
+var errQuiet = errors.New("nothing to tell")
+
+// next waits for the next batch, or for the time to keep the connection alive.
+func (e events) next() (feed.Batch, error) {
+	ctx, cancel := context.WithTimeoutCause(e.ctx, heartbeatEvery, errQuiet)
+	defer cancel()
+	return e.stream.Next(ctx)
+}
+
+// errNotRead is that the client did not read in time, or is gone.
+var errNotRead = errors.New("the client does not read")
+
+// eventWriter writes events the way of SSE.
+type eventWriter struct {
+	w       io.Writer
+	control *http.ResponseController
+	over    func() error // why to stop in between (EV-6)
+}
+
+// batch writes events and sends them on their way. The data of an event is one line, so
+// that nothing in it can end the event or begin another one.
+func (o *eventWriter) batch(b feed.Batch) error {
+	for _, e := range b.Events {
+		head := "event: " + string(e.Name()) + "\n"
+		if e.Last {
+			head += "id: " + strconv.FormatInt(e.Seq, 10) + "\n"
+		}
+		for _, part := range [][]byte{[]byte(head + "data: "), e.Data, []byte("\n\n")} {
+			if err := o.pieces(part); err != nil {
+				return err
+			}
+		}
+	}
+	return o.flush()
+}
+
+// heartbeat writes a comment, which no client sees and every proxy passes on.
+func (o *eventWriter) heartbeat() error {
+	if err := o.piece([]byte(":\n\n")); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+// pieces writes data in pieces, each of which has its own time.
+func (o *eventWriter) pieces(data []byte) error {
+	for len(data) > writePiece {
+		if err := o.piece(data[:writePiece]); err != nil {
+			return err
+		}
+		data = data[writePiece:]
+	}
+	return o.piece(data)
+}
+
+func (o *eventWriter) piece(data []byte) error {
+	if err := o.over(); err != nil {
+		return err
+	}
+	o.deadline(time.Now().Add(writeTimeout))
+	if _, err := o.w.Write(data); err != nil {
+		return fmt.Errorf("%w: %w", errNotRead, err)
+	}
+	return nil
+}
+
+func (o *eventWriter) flush() error {
+	if err := o.control.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", errNotRead, err)
+	}
+	return nil
+}
+
+// done leaves the connection as it was, for the next request on it.
+func (o *eventWriter) done() { o.deadline(time.Time{}) }
+
+// deadline bounds the writes to come, where the connection can.
+func (o *eventWriter) deadline(at time.Time) { _ = o.control.SetWriteDeadline(at) }
