@@ -1,0 +1,478 @@
+package feed_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatehouse/domain/access"
+	"gatehouse/domain/event"
+	"gatehouse/domain/feed"
+	"gatehouse/domain/plan"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+)
+
+// world is a store of tasks that have nothing but a plan, and a guard.
+type world struct {
+	*feed.Service
+
+	hub     *event.Hub
+	reads   atomic.Int64
+	checks  atomic.Int64
+	slow    time.Duration // how long a reading takes
+	closed  map[feed.Reason]int
+	opened  int
+	mu      sync.Mutex
+	tasks   map[string]task.Task
+	revoked map[string]bool
+	broken  error
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{hub: event.NewHub(), tasks: map[string]task.Task{"a": {ID: "a"}}, closed: map[feed.Reason]int{}, revoked: map[string]bool{}}
+	w.Service = feed.NewService(feed.Config{
+		Store: w, Waker: w.hub, Guard: w, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Observer: w, Limit: 2000,
+		Encode: func(p feed.Payload) ([]byte, error) { return json.Marshal(p) },
+	})
+	return w
+}
+
+// saves commits a change of the plan of a task, and tells nobody.
+func (w *world) saves(id string) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.tasks[id]
+	t.ChangeSeq++
+	t.PlanSeq = t.ChangeSeq
+	w.tasks[id] = t
+	return t.ChangeSeq
+}
+
+// changes is saves that is told.
+func (w *world) changes(id string) { w.hub.Wake(id, w.saves(id)) }
+
+func (w *world) set(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+// InRead implements feed.Store.
+func (w *world) InRead(ctx context.Context, fn func(context.Context, feed.ReadTx) error) error {
+	w.reads.Add(1)
+	w.mu.Lock()
+	snapshot := &reading{tasks: map[string]task.Task{}}
+	for id, t := range w.tasks {
+		snapshot.tasks[id] = t
+	}
+	broken := w.broken
+	w.mu.Unlock()
+	if w.slow > 0 {
+		time.Sleep(w.slow)
+	}
+	if broken != nil {
+		return broken
+	}
+	return fn(ctx, snapshot)
+}
+
+// Numbers implements feed.Store.
+func (w *world) Numbers(_ context.Context, ids []string) (map[string]int64, error) {
+	w.checks.Add(1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	numbers := map[string]int64{}
+	for _, id := range ids {
+		if t, ok := w.tasks[id]; ok {
+			numbers[id] = t.ChangeSeq
+		}
+	}
+	return numbers, w.broken
+}
+
+// StillInForce implements feed.Guard.
+func (w *world) StillInForce(_ context.Context, c access.Caller) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.revoked[c.TokenID] {
+		return access.ErrUnauthenticated
+	}
+	return w.broken
+}
+
+// Opened implements feed.Observer.
+func (w *world) Opened() { w.set(func() { w.opened++ }) }
+
+// Closed implements feed.Observer.
+func (w *world) Closed(r feed.Reason) { w.set(func() { w.closed[r]++ }) }
+
+// reading is a snapshot of a world. What it does not implement is never asked.
+type reading struct {
+	feed.ReadTx
+
+	tasks map[string]task.Task
+}
+
+func (r *reading) Task(_ context.Context, id string) (task.Task, error) {
+	if t, ok := r.tasks[id]; ok {
+		return t, nil
+	}
+	return task.Task{}, task.ErrNotFound
+}
+
+func (r *reading) TaskSessions(context.Context, string) ([]session.Session, error) { return nil, nil }
+
+func (r *reading) SessionsAfter(context.Context, string, int64) ([]session.Session, error) {
+	return nil, nil
+}
+
+func (r *reading) PlanVersion(_ context.Context, id string) (string, int64, error) {
+	return "p", r.tasks[id].PlanSeq, nil
+}
+
+func (r *reading) CommentsSnapshot(context.Context, string) (plan.Snapshot, error) {
+	return plan.Snapshot{}, plan.ErrNotFound
+}
+
+func (r *reading) RunningExecutionsOf(context.Context, string) ([]feed.Execution, error) {
+	return nil, nil
+}
+
+func (w *world) open(t *testing.T, since *int64) *feed.Stream {
+	t.Helper()
+	s, err := w.Open(access.Caller{TokenID: "t"}, "a", since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ready opens a stream that has got what it is owed.
+func (w *world) ready(t *testing.T) *feed.Stream {
+	t.Helper()
+	s := w.open(t, nil)
+	next(t, s)
+	return s
+}
+
+func next(t *testing.T, s *feed.Stream) feed.Batch {
+	t.Helper()
+	b, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// quiet fails the test when a stream is owed something.
+func quiet(t *testing.T, s *feed.Stream) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if b, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("owed %v, %v", b, err)
+	}
+}
+
+func namesOf(b feed.Batch) (names []feed.Name) {
+	for _, e := range b.Events {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
+	synctest.Test(t, func(t *testing.T) { f(t, newWorld(t)) })
+}
+
+// EV-1: a stream begins with everything, or with what came later, and is ready once.
+func TestStreamBegins(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.saves("a")
+		w.saves("a")
+		all := []feed.Name{feed.NameTask, feed.NameComments, feed.NamePlan, feed.NameReady}
+		for _, c := range []struct {
+			since *int64
+			want  []feed.Name
+		}{
+			{nil, all},
+			{new(int64(0)), []feed.Name{feed.NamePlan, feed.NameReady}},
+			{new(int64(1)), []feed.Name{feed.NamePlan, feed.NameReady}},
+			{new(int64(2)), []feed.Name{feed.NameReady}},
+			{new(int64(3)), all},
+			{new(int64(-5)), all},
+		} {
+			s := w.open(t, c.since)
+			b := next(t, s)
+			if diff := cmp.Diff(c.want, namesOf(b)); diff != "" || b.Seq != 2 {
+				t.Errorf("since %v: at %d (-want +got):\n%s", c.since, b.Seq, diff)
+			}
+			for i, e := range b.Events {
+				last := e.Name() != feed.NameReady && (i+1 == len(b.Events) || b.Events[i+1].Name() == feed.NameReady || b.Events[i+1].Seq != e.Seq)
+				if e.Last != last || len(e.Data) == 0 || i > 0 && e.Seq < b.Events[i-1].Seq {
+					t.Errorf("since %v: %d is %v", c.since, i, e)
+				}
+			}
+			quiet(t, s)
+			w.changes("a")
+			if b := next(t, s); !slices.Equal(namesOf(b), []feed.Name{feed.NamePlan}) || b.Seq != 3 {
+				t.Errorf("then %v", b)
+			}
+			s.Close(feed.ReasonLeft)
+			w.set(func() { w.tasks["a"] = task.Task{ID: "a", ChangeSeq: 2, PlanSeq: 2} })
+		}
+	})
+}
+
+// EV-2: what happens while nobody reads is one snapshot, the last.
+func TestStreamCoalesces(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		s := w.ready(t)
+		defer s.Close(feed.ReasonLeft)
+		for range 100_000 {
+			w.changes("a")
+		}
+		b := next(t, s)
+		if len(b.Events) != 1 || b.Events[0].Payload != (feed.Plan{TaskID: "a", PlanID: "p", Version: 100_000}) || !b.Events[0].Last {
+			t.Errorf("got %v", b)
+		}
+		quiet(t, s)
+	})
+}
+
+// EV-5: streams that stand at the same number share one reading and its bytes.
+func TestStreamsShareWhatTheyRead(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.slow = time.Millisecond
+		const followers = 1000
+		batches := make(chan feed.Batch, followers)
+		var following sync.WaitGroup
+		var ready sync.WaitGroup
+		ready.Add(followers)
+		for range followers {
+			following.Go(func() {
+				s := w.open(t, nil)
+				defer s.Close(feed.ReasonLeft)
+				next(t, s)
+				ready.Done()
+				batches <- next(t, s)
+			})
+		}
+		ready.Wait()
+		if n := w.reads.Load(); n > 3 {
+			t.Errorf("%d streams began with %d readings", followers, n)
+		}
+		w.reads.Store(0)
+		w.changes("a")
+		following.Wait()
+		if n := w.reads.Load(); n != 1 {
+			t.Errorf("%d readings of one change", n)
+		}
+		first := <-batches
+		for range followers - 1 {
+			if b := <-batches; &b.Events[0].Data[0] != &first.Events[0].Data[0] {
+				t.Fatal("encoded again")
+			}
+		}
+	})
+}
+
+// EV-1: a stream begins with what was there when it was opened, also when an older
+// reading for another stream still runs.
+func TestStreamBeginsWithWhatIsThere(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.slow = time.Second
+		older := w.open(t, nil)
+		defer older.Close(feed.ReasonLeft)
+		go func() { _, _ = older.Next(t.Context()) }()
+		synctest.Wait()
+		w.saves("a") // at another server, whose news is on its way
+		s := w.open(t, nil)
+		defer s.Close(feed.ReasonLeft)
+		if b := next(t, s); b.Seq != 1 {
+			t.Errorf("began at %d", b.Seq)
+		}
+	})
+}
+
+// EV-4: lost news is found within two seconds, and at once where it is known to be lost.
+func TestStreamFindsLostNews(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		s := w.ready(t)
+		defer s.Close(feed.ReasonLeft)
+		w.saves("a")
+		began := time.Now()
+		if b := next(t, s); b.Seq != 1 || time.Since(began) > 2*time.Second {
+			t.Errorf("at %d after %s", b.Seq, time.Since(began))
+		}
+		began = time.Now()
+		w.saves("a")
+		w.hub.WakeAll()
+		if b := next(t, s); b.Seq != 2 || time.Since(began) > 0 {
+			t.Errorf("at %d after %s", b.Seq, time.Since(began))
+		}
+	})
+}
+
+// EV-4: the periodic check is one question for all tasks, and none without streams.
+func TestOneCheckForAllTasks(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var streams []*feed.Stream
+		for _, id := range []string{"a", "b", "c"} {
+			w.set(func() { w.tasks[id] = task.Task{ID: id} })
+			s, err := w.Open(access.Caller{}, id, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			streams = append(streams, s)
+		}
+		time.Sleep(20 * time.Second)
+		if n := w.checks.Load(); n < 10 || n > 14 {
+			t.Errorf("%d checks", n)
+		}
+		for _, s := range streams {
+			s.Close(feed.ReasonLeft)
+		}
+		synctest.Wait()
+		n := w.checks.Load()
+		time.Sleep(time.Hour)
+		if w.checks.Load() != n {
+			t.Error("checks without streams")
+		}
+	})
+}
+
+// EV-6: streams of a token that is revoked, and of a task that is gone, end.
+func TestStreamEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(w *world)
+		within  time.Duration
+		want    error
+		why     feed.Reason
+	}{
+		"revoked":         {func(w *world) { w.set(func() { w.revoked["t"] = true }) }, 5 * time.Second, access.ErrUnauthenticated, feed.ReasonRevoked},
+		"deleted":         {func(w *world) { w.set(func() { delete(w.tasks, "a") }); w.hub.Wake("a", 1) }, 0, task.ErrNotFound, feed.ReasonDeleted},
+		"deleted unheard": {func(w *world) { w.set(func() { delete(w.tasks, "a") }) }, 5 * time.Second, task.ErrNotFound, feed.ReasonDeleted},
+		"the server ends": {func(w *world) { w.hub.Close() }, 0, feed.ErrEnded, feed.ReasonStopping},
+		"unreadable": {func(w *world) {
+			w.set(func() { w.broken = errors.New("away") })
+			w.changes("a")
+		}, 0, nil, feed.ReasonFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				s := w.ready(t)
+				other, err := w.Open(access.Caller{TokenID: "other"}, "a", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next(t, other)
+				began := time.Now()
+				c.happens(w)
+				_, err = s.Next(t.Context())
+				if err == nil || c.want != nil && !errors.Is(err, c.want) || time.Since(began) > c.within {
+					t.Errorf("%v after %s", err, time.Since(began))
+				}
+				if s.Err() == nil || feed.ReasonOf(err) != c.why {
+					t.Errorf("is %v, reason %s", s.Err(), feed.ReasonOf(err))
+				}
+				<-s.Ended()
+				s.Close(feed.ReasonOf(err))
+				s.Close(feed.ReasonLeft)
+				if name == "revoked" {
+					quiet(t, other)
+				}
+				other.Close(feed.ReasonLeft)
+				if w.opened != 2 || w.closed[c.why] < 1 || w.closed[c.why]+w.closed[feed.ReasonLeft] != 2 {
+					t.Errorf("opened %d, closed %v", w.opened, w.closed)
+				}
+			})
+		})
+	}
+}
+
+// A check that fails ends nothing.
+func TestStreamOutlivesAFailedCheck(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		s := w.ready(t)
+		defer s.Close(feed.ReasonLeft)
+		w.set(func() { w.broken = errors.New("away") })
+		quiet(t, s)
+		w.set(func() { w.broken = nil })
+		w.saves("a")
+		next(t, s)
+	})
+}
+
+// OP-11: a token has so many streams and no more, whatever others have.
+func TestStreamsOfAToken(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.Limit = 2
+		first, second := w.open(t, nil), w.open(t, nil)
+		defer second.Close(feed.ReasonLeft)
+		if _, err := w.Open(access.Caller{TokenID: "t"}, "a", nil); !errors.Is(err, feed.ErrTooMany) {
+			t.Errorf("a third: %v", err)
+		}
+		other, err := w.Open(access.Caller{TokenID: "other"}, "a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.Close(feed.ReasonLeft)
+		first.Close(feed.ReasonLeft)
+		w.open(t, nil).Close(feed.ReasonLeft)
+	})
+}
+
+// A database that was replaced by an older one owes everything, and wakes nobody for
+// ever.
+func TestStreamOfARestoredDatabase(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		for range 5 {
+			w.saves("a")
+		}
+		s := w.ready(t)
+		defer s.Close(feed.ReasonLeft)
+		w.set(func() { w.tasks["a"] = task.Task{ID: "a", ChangeSeq: 3, PlanSeq: 3} })
+		w.hub.Wake("a", 6)
+		if b := next(t, s); b.Seq != 3 || len(b.Events) != 3 {
+			t.Errorf("got %v", b)
+		}
+		w.reads.Store(0)
+		quiet(t, s)
+		if n := w.reads.Load(); n != 0 {
+			t.Errorf("%d readings of nothing", n)
+		}
+		w.changes("a")
+		if b := next(t, s); b.Seq != 4 {
+			t.Errorf("got %v", b)
+		}
+	})
+}
+
+// Streams that fall behind and come back find what they are owed.
+func TestStreamsAtDifferentNumbers(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var streams []*feed.Stream
+		for range 20 {
+			streams = append(streams, w.ready(t))
+			w.changes("a")
+		}
+		for i, s := range streams {
+			if b := next(t, s); b.Seq != 20 || len(b.Events) != 1 {
+				t.Errorf("%d got %v", i, b)
+			}
+			s.Close(feed.ReasonLeft)
+		}
+	})
+}
