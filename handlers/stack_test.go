@@ -215,7 +215,9 @@ func (c *call) set(name, value string) *call {
 // do sends the request and fails the test when the contract does not allow the answer.
 func (c *call) do(t *testing.T) *answer {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, strings.NewReader(c.body))
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	r := httptest.NewRequestWithContext(ctx, c.method, c.path, strings.NewReader(c.body))
 	r.Header = c.header
 	if c.body != "" && r.Header["Content-Type"] == nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -224,9 +226,24 @@ func (c *call) do(t *testing.T) *answer {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	w := httptest.NewRecorder()
-	c.s.ServeHTTP(w, r)
+	c.s.ServeHTTP(leaving{w, leave}, r)
 	c.s.holdAgainstContract(t, r, w)
 	return &answer{w, c}
+}
+
+// leaving is a client who leaves a stream of events as soon as it is ready.
+type leaving struct {
+	*httptest.ResponseRecorder
+
+	leave context.CancelFunc
+}
+
+// Flush implements http.Flusher.
+func (l leaving) Flush() {
+	l.ResponseRecorder.Flush()
+	if strings.Contains(l.Body.String(), "event: ready\n") {
+		l.leave()
+	}
 }
 
 func (s *stack) holdAgainstContract(t *testing.T, r *http.Request, w *httptest.ResponseRecorder) {
