@@ -9,6 +9,7 @@ import (
 	"gatehouse/domain/feed"
 	"gatehouse/domain/plan"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 )
 
@@ -124,7 +125,8 @@ func (t feedTx) InterruptedTurns(ctx context.Context, sessionIDs []string) ([]se
 
 // stampedRow is an execution with its stamp.
 type stampedRow struct {
-	executionRow
+	bun.BaseModel `bun:"table:subagent_executions,alias:e"`
+	subagent.Execution
 	ChangeSeq int64
 }
 
