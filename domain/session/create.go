@@ -66,7 +66,8 @@ func (s *Service) Create(ctx context.Context, n New) (made Session, created bool
 				return nil, err
 			}
 		}
-		if created, err = tx.InsertSession(ctx, fresh); err != nil {
+		made.QueueSeq, made.MessagesSeq = t.ChangeSeq+1, t.ChangeSeq+1 // what is new is told to who comes back
+		if created, err = tx.InsertSession(ctx, made); err != nil {
 			return nil, err
 		}
 		if !created {

@@ -215,7 +215,7 @@ func interrupts(t *testing.T, w *promptWorld) {
 		t.Fatal(err)
 	}
 	queue := []event.SessionChange{{SessionID: w.sessionID, Queue: true}}
-	w.wantNotices(t, event.Change{Task: true, Sessions: queue})
+	w.wantNotices(t, event.Change{Sessions: []event.SessionChange{{SessionID: w.sessionID, Queue: true, Interrupt: true}}})
 	if turn := w.state(t).Turns[0]; turn.ID != *running.TurnID || !turn.InterruptRequested || turn.State != session.TurnRunning {
 		t.Errorf("turn is %+v", turn)
 	}

@@ -49,7 +49,7 @@ func queuedWaits(t *testing.T, w *promptWorld) {
 	}
 	s := w.state(t)
 	if ses := s.Sessions[0]; ses.LastMessageSeq != 0 || ses.LastPosition != 1 || ses.QueueRevision != 1 ||
-		ses.QueueSeq != s.Task.ChangeSeq || ses.MessagesSeq != 0 {
+		ses.QueueSeq != s.Task.ChangeSeq || ses.MessagesSeq == s.Task.ChangeSeq {
 		t.Errorf("session is %+v", ses)
 	}
 	if diff := cmp.Diff([]prompt.Delivery{d}, w.queue(t).Entries, jsonEqual); diff != "" {

@@ -133,7 +133,7 @@ func sessionStamps(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	got, err := w.sessions.Get(t.Context(), made.ID)
-	if err != nil || got.QueueSeq != 3 || got.MessagesSeq != 0 || got.AutoRun {
+	if err != nil || got.QueueSeq != 3 || got.MessagesSeq != 2 || got.AutoRun {
 		t.Errorf("session is %+v, %v, want the queue stamped 3", got, err)
 	}
 }
