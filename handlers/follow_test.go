@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,10 +51,13 @@ var eventForms = map[feed.Name]string{
 	feed.NameMessages: "MessagesEvent", feed.NameInterrupt: "InterruptEvent", feed.NameExecution: "Execution", feed.NameReady: "ReadyEvent",
 }
 
+// contractOfEvents is read once: there are many events.
+var contractOfEvents = sync.OnceValues(gen.GetSpec)
+
 // check holds an event against the contract.
 func (e sse) check(t *testing.T) {
 	t.Helper()
-	doc, err := gen.GetSpec()
+	doc, err := contractOfEvents()
 	if err != nil {
 		t.Fatal(err)
 	}
