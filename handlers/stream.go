@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 const (
 	heartbeatEvery = 15 * time.Second
 	writeTimeout   = 5 * time.Second
-	writePiece     = 64 << 10 // bytes
+	writePiece     = 16 << 10 // bytes
 )
 
 // StreamEvents implements GET /v1/tasks/{task_id}/events. What is owed at once is read
@@ -70,11 +71,11 @@ func (e events) VisitStreamEventsResponse(w http.ResponseWriter) error {
 	defer out.done()
 	err := e.write(out)
 	why = feed.ReasonOf(err)
-	if errors.Is(err, errNotRead) {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		why = feed.ReasonSlow
-		if e.ctx.Err() != nil {
-			why = feed.ReasonLeft
-		}
+	case errors.Is(err, errUnsent):
+		why = feed.ReasonLeft
 	}
 	if why == feed.ReasonFailed {
 		return fmt.Errorf("stream events: %w", err)
@@ -114,8 +115,8 @@ func (e events) next() (feed.Batch, error) {
 	return e.stream.Next(ctx)
 }
 
-// errNotRead is that the client did not read in time, or is gone.
-var errNotRead = errors.New("the client does not read")
+// errUnsent is that the client is gone or, with [os.ErrDeadlineExceeded], does not read.
+var errUnsent = errors.New("events not sent")
 
 // eventWriter writes events the way of SSE.
 type eventWriter struct {
@@ -166,14 +167,14 @@ func (o *eventWriter) piece(data []byte) error {
 	}
 	o.deadline(time.Now().Add(writeTimeout))
 	if _, err := o.w.Write(data); err != nil {
-		return fmt.Errorf("%w: %w", errNotRead, err)
+		return fmt.Errorf("%w: %w", errUnsent, err)
 	}
 	return nil
 }
 
 func (o *eventWriter) flush() error {
 	if err := o.control.Flush(); err != nil {
-		return fmt.Errorf("%w: %w", errNotRead, err)
+		return fmt.Errorf("%w: %w", errUnsent, err)
 	}
 	return nil
 }
