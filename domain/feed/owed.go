@@ -26,12 +26,25 @@ func (s *Service) owed(ctx context.Context, taskID string, since int64) (b Batch
 	if err != nil {
 		return Batch{}, fmt.Errorf("read events of task %s: %w", taskID, err)
 	}
+	b.ready = Event{Seq: b.Seq, Payload: Ready{taskID}}
+	if err := s.encode(&b.ready); err != nil {
+		return Batch{}, err
+	}
 	for i := range b.Events {
-		if b.Events[i].Data, err = s.Encode(b.Events[i].Payload); err != nil {
-			return Batch{}, fmt.Errorf("encode %s: %w", b.Events[i].Name(), err)
+		if err := s.encode(&b.Events[i]); err != nil {
+			return Batch{}, err
 		}
 	}
 	return b, nil
+}
+
+// encode makes the data of an event. It runs where events are read and not in every
+// stream, whose stack would be twice as large for it.
+func (s *Service) encode(e *Event) (err error) {
+	if e.Data, err = s.Encode(e.Payload); err != nil {
+		return fmt.Errorf("encode %s: %w", e.Name(), err)
+	}
+	return nil
 }
 
 // inOrder sorts events by their stamps and marks the last one of each.

@@ -34,6 +34,8 @@ type Batch struct {
 	Events []Event
 	// Seq is the number at which the stream stands when it has told them.
 	Seq int64
+
+	ready Event // for those of whom it is the first
 }
 
 func newStream(s *Service, r *room, c access.Caller, since *int64) *Stream {
@@ -63,7 +65,7 @@ func (s *Stream) Next(ctx context.Context) (Batch, error) {
 		}
 		s.at, s.later = b.Seq, -1
 		if first {
-			return s.withReady(b)
+			return b.withReady(), nil
 		}
 		return b, nil
 	}
@@ -126,15 +128,9 @@ func (s *Stream) read(ctx context.Context) (Batch, error) {
 }
 
 // withReady is b as the first batch.
-func (s *Stream) withReady(b Batch) (Batch, error) {
-	ready := Event{Seq: b.Seq, Payload: Ready{s.room.taskID}}
-	var err error
-	if ready.Data, err = s.service.Encode(ready.Payload); err != nil {
-		s.end(err)
-		return Batch{}, err
-	}
-	b.Events = append(slices.Clip(b.Events), ready)
-	return b, nil
+func (b Batch) withReady() Batch {
+	b.Events = append(slices.Clip(b.Events), b.ready)
+	return b
 }
 
 // end ends the stream on our side, once.
