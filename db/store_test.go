@@ -14,6 +14,7 @@ func TestStore(t *testing.T) {
 		"attachments": storetest.Attachments,
 		"await":       storetest.Await,
 		"contexts":    storetest.ContextReads,
+		"feed":        storetest.Feed,
 		"hooks":       storetest.Hooks,
 		"lifecycle":   storetest.Lifecycle,
 		"plans":       storetest.Plans,

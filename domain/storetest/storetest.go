@@ -13,6 +13,7 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/event"
+	"gatehouse/domain/feed"
 	"gatehouse/domain/history"
 	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/plan"
@@ -34,6 +35,7 @@ type Store interface {
 	Contexts() subagent.ContextStore
 	ContextReader() subagent.ContextReader
 	Lifecycle() lifecycle.Store
+	Feed() feed.Store
 	plan.Lease
 }
 
