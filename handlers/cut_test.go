@@ -137,7 +137,7 @@ var moves = []func(c *crowd){
 		}
 		c.asks("POST", path+"/attempt", token)
 		outcomes := []string{"succeeded", "failed", "unknown"}
-		c.asks("POST", path+"/acknowledge", withToken(token, "outcome", outcomes[c.IntN(3)]))
+		c.asks("POST", path+"/acknowledge", withOutcome(token, outcomes[c.IntN(3)]))
 	},
 	func(c *crowd) { c.asks("POST", "/v1/sessions/"+c.session()+"/turns", `{}`) },
 	func(c *crowd) {

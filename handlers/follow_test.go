@@ -158,7 +158,7 @@ func (s *stack) follow(t *testing.T, taskPath, token string) *follower {
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept-Encoding", "gzip")
-	a, err := server.Client().Do(r)
+	a, err := server.Client().Do(r) //nolint:bodyclose // the end of the test closes it
 	if err != nil || a.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", a, err)
 	}
@@ -243,6 +243,7 @@ func (v view) see(t *testing.T, e sse) {
 		}
 	case feed.NameInterrupt, feed.NameReady:
 		return
+	default: // of the task, one of each
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -264,4 +265,3 @@ func (v view) forget(sessions []any) {
 		}
 	}
 }
-

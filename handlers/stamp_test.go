@@ -148,10 +148,9 @@ func (w *stamping) started() string {
 	return "/v1/subagent-executions/" + w.does(201, "POST", w.ofSession()+"/subagent-executions", w.execution()).id(w.t)
 }
 
-func withToken(token map[string]any, name string, value any) map[string]any {
-	token = maps.Clone(token)
-	token[name] = value
-	return token
+// withOutcome is the body of an acknowledgement.
+func withOutcome(token map[string]any, outcome string) map[string]any {
+	return map[string]any{"token": token["token"], "outcome": outcome}
 }
 
 // stampCase calls an operation: what it prepares first is not counted. It says which
@@ -288,16 +287,16 @@ var stampCases = map[string][]stampCase{
 	"acknowledgeDelivery": {
 		{call: func(w *stamping) *call {
 			path, token := w.attempted()
-			return w.runner("POST", path+"/acknowledge", withToken(token, "outcome", "succeeded"))
+			return w.runner("POST", path+"/acknowledge", withOutcome(token, "succeeded"))
 		}, topics: []string{"session queue"}},
 		{call: func(w *stamping) *call {
 			path, token := w.attempted()
-			return w.runner("POST", path+"/acknowledge", withToken(token, "outcome", "failed"))
+			return w.runner("POST", path+"/acknowledge", withOutcome(token, "failed"))
 		}, topics: []string{"session queue", "task"}},
 	},
 	"resolveDelivery": {{call: func(w *stamping) *call {
 		path, token := w.attempted()
-		w.does(200, "POST", path+"/acknowledge", withToken(token, "outcome", "unknown"))
+		w.does(200, "POST", path+"/acknowledge", withOutcome(token, "unknown"))
 		return w.runner("POST", path+"/resolve", `{"resolution":"requeue"}`)
 	}, topics: []string{"session queue"}}},
 

@@ -101,6 +101,7 @@ func TestEvents(t *testing.T) {
 				if data["plan_id"] != nil || data["revision"] != 0.0 || len(data["comments"].([]any)) != 0 {
 					t.Errorf("no comments are %s", e.data)
 				}
+			default:
 			}
 		}
 		w := newStamping(t, s)
@@ -198,7 +199,9 @@ func TestStreamGoesOn(t *testing.T) {
 		f.untilNamed(feed.NameReady)
 		for revision := 1.0; revision <= 20; revision++ {
 			w.does(201, "POST", w.task+"/plan/comments", w.comment())
-			e := f.until(func(e sse) bool { return e.name == string(feed.NameComments) && e.json(t)["revision"].(float64) >= revision })
+			e := f.until(func(e sse) bool {
+				return e.name == string(feed.NameComments) && e.json(t)["revision"].(float64) >= revision
+			})
 			if got := e.json(t)["revision"].(float64); got != revision {
 				t.Errorf("told %v of %v", got, revision)
 			}
@@ -319,7 +322,9 @@ func TestStreamAcrossProcesses(t *testing.T) {
 	f.untilNamed(feed.NameReady)
 	for revision := 1.0; revision <= 10; revision++ {
 		w.does(201, "POST", w.task+"/plan/comments", w.comment())
-		f.until(func(e sse) bool { return e.name == string(feed.NameComments) && e.json(t)["revision"].(float64) >= revision })
+		f.until(func(e sse) bool {
+			return e.name == string(feed.NameComments) && e.json(t)["revision"].(float64) >= revision
+		})
 		if got := second.call("GET", w.task+"/plan/comments").do(t).number(t, "revision"); float64(got) < revision {
 			t.Errorf("read %d on receipt of %v", got, revision)
 		}

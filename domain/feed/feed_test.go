@@ -1,13 +1,9 @@
 package feed_test
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,192 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatehouse/domain/access"
-	"gatehouse/domain/event"
 	"gatehouse/domain/feed"
-	"gatehouse/domain/plan"
-	"gatehouse/domain/session"
 	"gatehouse/domain/task"
 )
-
-// world is a store of tasks that have nothing but a plan, and a guard.
-type world struct {
-	*feed.Service
-
-	hub     *event.Hub
-	reads   atomic.Int64
-	checks  atomic.Int64
-	slow    time.Duration // how long a reading takes
-	closed  map[feed.Reason]int
-	opened  int
-	mu      sync.Mutex
-	tasks   map[string]task.Task
-	revoked map[string]bool
-	broken  error
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	w := &world{hub: event.NewHub(), tasks: map[string]task.Task{"a": {ID: "a"}}, closed: map[feed.Reason]int{}, revoked: map[string]bool{}}
-	w.Service = feed.NewService(feed.Config{
-		Store: w, Waker: w.hub, Guard: w, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Observer: w, Limit: 2000,
-		Encode: func(p feed.Payload) ([]byte, error) { return json.Marshal(p) },
-	})
-	return w
-}
-
-// saves commits a change of the plan of a task, and tells nobody.
-func (w *world) saves(id string) int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := w.tasks[id]
-	t.ChangeSeq++
-	t.PlanSeq = t.ChangeSeq
-	w.tasks[id] = t
-	return t.ChangeSeq
-}
-
-// changes is saves that is told.
-func (w *world) changes(id string) { w.hub.Wake(id, w.saves(id)) }
-
-func (w *world) set(f func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f()
-}
-
-// InRead implements feed.Store.
-func (w *world) InRead(ctx context.Context, fn func(context.Context, feed.ReadTx) error) error {
-	w.reads.Add(1)
-	w.mu.Lock()
-	snapshot := &reading{tasks: map[string]task.Task{}}
-	for id, t := range w.tasks {
-		snapshot.tasks[id] = t
-	}
-	broken := w.broken
-	w.mu.Unlock()
-	if w.slow > 0 {
-		time.Sleep(w.slow)
-	}
-	if broken != nil {
-		return broken
-	}
-	return fn(ctx, snapshot)
-}
-
-// Numbers implements feed.Store.
-func (w *world) Numbers(_ context.Context, ids []string) (map[string]int64, error) {
-	w.checks.Add(1)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	numbers := map[string]int64{}
-	for _, id := range ids {
-		if t, ok := w.tasks[id]; ok {
-			numbers[id] = t.ChangeSeq
-		}
-	}
-	return numbers, w.broken
-}
-
-// StillInForce implements feed.Guard.
-func (w *world) StillInForce(_ context.Context, c access.Caller) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.revoked[c.TokenID] {
-		return access.ErrUnauthenticated
-	}
-	return w.broken
-}
-
-// Opened implements feed.Observer.
-func (w *world) Opened() { w.set(func() { w.opened++ }) }
-
-// Closed implements feed.Observer.
-func (w *world) Closed(r feed.Reason) { w.set(func() { w.closed[r]++ }) }
-
-// reading is a snapshot of a world. What it does not implement is never asked.
-type reading struct {
-	feed.ReadTx
-
-	tasks map[string]task.Task
-}
-
-func (r *reading) Task(_ context.Context, id string) (task.Task, error) {
-	if t, ok := r.tasks[id]; ok {
-		return t, nil
-	}
-	return task.Task{}, task.ErrNotFound
-}
-
-func (r *reading) TaskSessions(context.Context, string) ([]session.Session, error) { return nil, nil }
-
-func (r *reading) SessionsAfter(context.Context, string, int64) ([]session.Session, error) {
-	return nil, nil
-}
-
-func (r *reading) PlanVersion(_ context.Context, id string) (string, int64, error) {
-	return "p", r.tasks[id].PlanSeq, nil
-}
-
-func (r *reading) CommentsSnapshot(context.Context, string) (plan.Snapshot, error) {
-	return plan.Snapshot{}, plan.ErrNotFound
-}
-
-func (r *reading) RunningExecutionsOf(context.Context, string) ([]feed.Execution, error) {
-	return nil, nil
-}
-
-func (w *world) open(t *testing.T, since *int64) *feed.Stream {
-	t.Helper()
-	s, err := w.Open(access.Caller{TokenID: "t"}, "a", since)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// ready opens a stream that has got what it is owed.
-func (w *world) ready(t *testing.T) *feed.Stream {
-	t.Helper()
-	s := w.open(t, nil)
-	next(t, s)
-	return s
-}
-
-func next(t *testing.T, s *feed.Stream) feed.Batch {
-	t.Helper()
-	b, err := s.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// quiet fails the test when a stream is owed something.
-func quiet(t *testing.T, s *feed.Stream) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if b, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("owed %v, %v", b, err)
-	}
-}
-
-func namesOf(b feed.Batch) (names []feed.Name) {
-	for _, e := range b.Events {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
-	synctest.Test(t, func(t *testing.T) { f(t, newWorld(t)) })
-}
 
 // EV-1: a stream begins with everything, or with what came later, and is ready once.
 func TestStreamBegins(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.saves("a")
-		w.saves("a")
+		w.saves()
+		w.saves()
 		all := []feed.Name{feed.NameTask, feed.NameComments, feed.NamePlan, feed.NameReady}
 		for _, c := range []struct {
 			since *int64
@@ -225,7 +44,7 @@ func TestStreamBegins(t *testing.T) {
 				}
 			}
 			quiet(t, s)
-			w.changes("a")
+			w.changes()
 			if b := next(t, s); !slices.Equal(namesOf(b), []feed.Name{feed.NamePlan}) || b.Seq != 3 {
 				t.Errorf("then %v", b)
 			}
@@ -241,7 +60,7 @@ func TestStreamCoalesces(t *testing.T) {
 		s := w.ready(t)
 		defer s.Close(feed.ReasonLeft)
 		for range 100_000 {
-			w.changes("a")
+			w.changes()
 		}
 		b := next(t, s)
 		if len(b.Events) != 1 || b.Events[0].Payload != (feed.Plan{TaskID: "a", PlanID: "p", Version: 100_000}) || !b.Events[0].Last {
@@ -274,7 +93,7 @@ func TestStreamsShareWhatTheyRead(t *testing.T) {
 			t.Errorf("%d streams began with %d readings", followers, n)
 		}
 		w.reads.Store(0)
-		w.changes("a")
+		w.changes()
 		following.Wait()
 		if n := w.reads.Load(); n != 1 {
 			t.Errorf("%d readings of one change", n)
@@ -297,7 +116,7 @@ func TestStreamBeginsWithWhatIsThere(t *testing.T) {
 		defer older.Close(feed.ReasonLeft)
 		go func() { _, _ = older.Next(t.Context()) }()
 		synctest.Wait()
-		w.saves("a") // at another server, whose news is on its way
+		w.saves() // at another server, whose news is on its way
 		s := w.open(t, nil)
 		defer s.Close(feed.ReasonLeft)
 		if b := next(t, s); b.Seq != 1 {
@@ -311,13 +130,13 @@ func TestStreamFindsLostNews(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		s := w.ready(t)
 		defer s.Close(feed.ReasonLeft)
-		w.saves("a")
+		w.saves()
 		began := time.Now()
 		if b := next(t, s); b.Seq != 1 || time.Since(began) > 2*time.Second {
 			t.Errorf("at %d after %s", b.Seq, time.Since(began))
 		}
 		began = time.Now()
-		w.saves("a")
+		w.saves()
 		w.hub.WakeAll()
 		if b := next(t, s); b.Seq != 2 || time.Since(began) > 0 {
 			t.Errorf("at %d after %s", b.Seq, time.Since(began))
@@ -367,7 +186,7 @@ func TestStreamEnds(t *testing.T) {
 		"the server ends": {func(w *world) { w.hub.Close() }, 0, feed.ErrEnded, feed.ReasonStopping},
 		"unreadable": {func(w *world) {
 			w.set(func() { w.broken = errors.New("away") })
-			w.changes("a")
+			w.changes()
 		}, 0, nil, feed.ReasonFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -410,7 +229,7 @@ func TestStreamOutlivesAFailedCheck(t *testing.T) {
 		w.set(func() { w.broken = errors.New("away") })
 		quiet(t, s)
 		w.set(func() { w.broken = nil })
-		w.saves("a")
+		w.saves()
 		next(t, s)
 	})
 }
@@ -439,7 +258,7 @@ func TestStreamsOfAToken(t *testing.T) {
 func TestStreamOfARestoredDatabase(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		for range 5 {
-			w.saves("a")
+			w.saves()
 		}
 		s := w.ready(t)
 		defer s.Close(feed.ReasonLeft)
@@ -453,7 +272,7 @@ func TestStreamOfARestoredDatabase(t *testing.T) {
 		if n := w.reads.Load(); n != 0 {
 			t.Errorf("%d readings of nothing", n)
 		}
-		w.changes("a")
+		w.changes()
 		if b := next(t, s); b.Seq != 4 {
 			t.Errorf("got %v", b)
 		}
@@ -466,7 +285,7 @@ func TestStreamsAtDifferentNumbers(t *testing.T) {
 		var streams []*feed.Stream
 		for range 20 {
 			streams = append(streams, w.ready(t))
-			w.changes("a")
+			w.changes()
 		}
 		for i, s := range streams {
 			if b := next(t, s); b.Seq != 20 || len(b.Events) != 1 {
