@@ -3,6 +3,7 @@ package feed_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -293,5 +294,50 @@ func TestStreamsAtDifferentNumbers(t *testing.T) {
 			}
 			s.Close(feed.ReasonLeft)
 		}
+	})
+}
+
+// EV-8: who comes while a server ends, or to a task that is gone, does not stay, though
+// others have not left yet.
+func TestStreamComesTooLate(t *testing.T) {
+	for name, happens := range map[string]func(w *world){
+		"the server ends": func(w *world) { w.hub.Close() },
+		"deleted": func(w *world) {
+			w.set(func() { delete(w.tasks, "a") })
+			w.hub.Wake("a", 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				early := w.ready(t)
+				defer early.Close(feed.ReasonStopping)
+				happens(w)
+				_, _ = early.Next(t.Context())
+				late := w.open(t, nil)
+				defer late.Close(feed.ReasonStopping)
+				began := time.Now()
+				for late.Err() == nil {
+					_, _ = late.Next(t.Context())
+				}
+				if took := time.Since(began); took > 0 {
+					t.Errorf("stayed for %s", took)
+				}
+			})
+		})
+	}
+}
+
+// A defect in reading ends the streams of the task, without the words of people.
+func TestStreamOfADefect(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		s := w.ready(t)
+		defer s.Close(feed.ReasonFailed)
+		w.panics = true
+		w.changes()
+		if _, err := s.Next(t.Context()); err == nil || strings.Contains(err.Error(), "people") || feed.ReasonOf(err) != feed.ReasonFailed {
+			t.Errorf("ended with %v", err)
+		}
+		w.panics = false
+		w.ready(t).Close(feed.ReasonLeft)
 	})
 }

@@ -2,6 +2,9 @@ package feed
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -101,10 +104,23 @@ func (r *room) from(since, later int64, read func(rd *reading)) *reading {
 	r.readings = append(r.readings, rd)
 	told := r.told
 	go func() {
+		defer r.finish(rd, told)
+		defer rd.recover()
 		read(rd)
-		r.finish(rd, told)
 	}()
 	return rd
+}
+
+// recover makes an error of a panic: it ends the streams that wait, and not the server.
+// What was thrown may hold what people wrote, so only the runtime's own words are in it.
+func (r *reading) recover() {
+	switch thrown := recover().(type) {
+	case nil:
+	case runtime.Error:
+		r.err = fmt.Errorf("panic: %w\n%s", thrown, debug.Stack())
+	default:
+		r.err = fmt.Errorf("panic: %T\n%s", thrown, debug.Stack())
+	}
 }
 
 // finish keeps what was read, unless there is nothing in it for anybody. told is what

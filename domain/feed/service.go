@@ -145,17 +145,17 @@ func (s *Service) listen(ctx context.Context, r *room) {
 	}
 }
 
-// empty ends the streams of a room.
+// empty ends the streams of a room. Who comes later is not let into it.
 func (s *Service) empty(r *room, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for st := range r.streams {
 		st.end(err)
 	}
+	s.close(r)
 }
 
-// leave takes a stream out of its room. With the last one go the room and, with the last
-// room, the periodic check.
+// leave takes a stream out of its room, which is closed with the last one.
 func (s *Service) leave(st *Stream, why Reason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,15 +169,24 @@ func (s *Service) leave(st *Stream, why Reason) {
 		delete(s.callers, st.caller.TokenID)
 	}
 	if len(r.streams) == 0 {
-		r.news.Close()
-		r.cancel()
-		delete(s.rooms, r.taskID)
+		s.close(r)
 	}
+	s.Observer.Closed(why)
+}
+
+// close closes a room, if it is not closed, and with the last one the periodic check ends.
+// The service is locked.
+func (s *Service) close(r *room) {
+	if s.rooms[r.taskID] != r {
+		return
+	}
+	r.news.Close()
+	r.cancel()
+	delete(s.rooms, r.taskID)
 	if len(s.rooms) == 0 {
 		s.stop()
 		s.stop = nil
 	}
-	s.Observer.Closed(why)
 }
 
 // unobserved is the Observer that counts nothing.

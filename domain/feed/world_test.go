@@ -34,6 +34,7 @@ type world struct {
 	tasks   map[string]task.Task
 	revoked map[string]bool
 	broken  error
+	panics  bool
 }
 
 func newWorld(t *testing.T) *world {
@@ -78,6 +79,9 @@ func (w *world) InRead(ctx context.Context, fn func(context.Context, feed.ReadTx
 	}
 	if broken != nil {
 		return broken
+	}
+	if w.panics {
+		panic("what people wrote")
 	}
 	return fn(ctx, snapshot)
 }
