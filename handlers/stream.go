@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -86,7 +87,7 @@ func (e events) VisitStreamEventsResponse(w http.ResponseWriter) error {
 // write writes batches until something ends the stream, which it returns.
 func (e events) write(out *eventWriter) error {
 	for batch := e.first; ; {
-		if err := out.batch(batch); err != nil {
+		if err := onOwnStack(func() error { return out.batch(batch) }); err != nil {
 			return err
 		}
 		for {
@@ -98,11 +99,27 @@ func (e events) write(out *eventWriter) error {
 			if !errors.Is(err, errQuiet) {
 				return err
 			}
-			if err := out.heartbeat(); err != nil {
+			if err := onOwnStack(out.heartbeat); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// onOwnStack runs write on a stack that goes when it returns. That of the request stands
+// on all the steps of the edge, and would have to be twice as large for writing, for as
+// long as the stream lasts (QU-8).
+func onOwnStack(write func() error) error {
+	wrote := make(chan error, 1)
+	go func() {
+		defer func() {
+			if thrown := recover(); thrown != nil {
+				wrote <- &panicError{wordsOf(thrown), debug.Stack()}
+			}
+		}()
+		wrote <- write()
+	}()
+	return <-wrote
 }
 
 // errQuiet is that there was nothing to tell for a while.
