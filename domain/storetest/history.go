@@ -42,6 +42,10 @@ func History(t *testing.T, open Open) {
 		"rounds with their merged changes":                                    listsRounds,
 		"a running round has no list yet":                                     listsRunningRound,
 		"the merged list of a session is paged":                               listsChanges,
+		"API-7 a list goes on while files are joined":                         listsWhileJoined,
+		"API-7 a list goes on while a run ends":                               listsWhileRunEnds,
+		"API-7 a list goes on while messages are rolled back":                 listsWhileRolledBack,
+		"HI-24 a file that was edited often has its texts":                    listsOftenEdited,
 		"invariant 5: each saved change once, where it was delegated (QU-23)": historyModel,
 	})
 }
