@@ -72,7 +72,9 @@ func listsWhileRolledBack(t *testing.T, w *historyWorld) {
 // HI-24: an entry of snapshots needs the first and the last of its texts, however often
 // its file was edited.
 func listsOftenEdited(t *testing.T, w *historyWorld) {
-	side := func(i int) *string { return new(strings.Repeat(fmt.Sprintf("%1023d\n", i), domain.MaxSnapshotSide/1024)) }
+	side := func(i int) *string {
+		return new(strings.Repeat(fmt.Sprintf("%1023d\n", i), domain.MaxSnapshotSide/1024))
+	}
 	for i := range 20 {
 		m := works()
 		m.FileChanges = []history.ReportedChange{{Path: "often", ChangeType: history.Modified, BeforeContent: side(i), AfterContent: side(i + 1)}}
