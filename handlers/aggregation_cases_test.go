@@ -184,6 +184,8 @@ func deletedChild(a *aggregation) {
 	a.want(a.main, "2: own@MAIN child's@SUBAGENT")
 	change := a.call("GET", "/v1/sessions/"+a.main+"/messages").do(a.t).text(a.t, "messages", 1, "file_changes", 1, "id")
 	a.call("GET", "/v1/file-changes/"+change).as(access.ScopeUser).do(a.t).want(a.t, 200, `"after_content":"a\nb\n"`)
+	a.call("DELETE", a.task).do(a.t).want(a.t, 204) // they go with the task
+	a.call("GET", "/v1/file-changes/"+change).do(a.t).wantCode(a.t, 404, "file_change_not_found")
 }
 
 // The rollback of a run does not take back what it delegated in turn.
