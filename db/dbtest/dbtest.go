@@ -3,8 +3,9 @@
 //
 // SQLite databases are files in the folder of the test. PostgreSQL is a server
 // that the tests start from the binaries on this machine, share among all test
-// processes of the user, and stop when the last of them ends, however it ends; or
-// the server that GATEHOUSE_TEST_POSTGRES names, as a role that may create
+// processes of the user, and stop when the last of them ends, however it ends: in
+// memory where /dev/shm has room, or in the folder GATEHOUSE_TEST_FOLDER names; or the
+// server that GATEHOUSE_TEST_POSTGRES names, as a role that may create
 // databases. Without either a test fails: it never skips.
 package dbtest
 
