@@ -48,13 +48,13 @@ func (l *Loader) Load(ctx context.Context, t claudecode.Transcript, result *Resu
 	unreadable := result.Skipped[claudecode.ReasonUnreadable]
 	w := &writer{Services: l.services, workspaceID: l.workspaceID, sessions: map[string]*known{}, invocations: newInvocations()}
 	read, failed := w.follow(ctx, t, result.Summary, told)
-	result.add(t.Path, w)
+	result.add(w)
 	reason, refused := refusal(failed)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case refused:
-		result.refuse(t.Path, reason)
+		result.refuse(claudecode.Problem{File: t.Path, Reason: reason})
 	case failed != nil:
 		return failed
 	case read == nil:

@@ -24,7 +24,7 @@ type writer struct {
 	sessions    map[string]*known
 	invocations invocations
 	added       Added
-	refused     []claudecode.Reason // of single messages
+	refused     []claudecode.Problem // of single messages
 }
 
 // known is a session that the transcript told of.
@@ -193,12 +193,12 @@ func (w *writer) write(ctx context.Context, b batch) error {
 	if len(b.messages) == 0 {
 		return nil
 	}
-	return w.writeMessages(ctx, b.sessionID, b.messages)
+	return w.writeMessages(ctx, b.sessionID, b.messages, b.places)
 }
 
-// writeMessages writes messages. Those that the domain refuses are found by halves
-// and left out.
-func (w *writer) writeMessages(ctx context.Context, sessionID string, messages []history.NewMessage) error {
+// writeMessages writes messages. Those that the domain refuses are found by halves,
+// named by their places and left out.
+func (w *writer) writeMessages(ctx context.Context, sessionID string, messages []history.NewMessage, places []claudecode.Place) error {
 	done, err := w.History.Complete(ctx, w.task.ID, sessionID, messages)
 	if err == nil {
 		w.added.Messages += done.Messages
@@ -216,12 +216,12 @@ func (w *writer) writeMessages(ctx context.Context, sessionID string, messages [
 	}
 	if len(messages) == 1 {
 		reason, _ := refusal(err)
-		w.refused = append(w.refused, reason)
+		w.refused = append(w.refused, claudecode.Problem{File: places[0].File, Line: places[0].Line, Reason: reason})
 		return nil
 	}
 	half := len(messages) / 2
-	if err := w.writeMessages(ctx, sessionID, messages[:half]); err != nil {
+	if err := w.writeMessages(ctx, sessionID, messages[:half], places[:half]); err != nil {
 		return err
 	}
-	return w.writeMessages(ctx, sessionID, messages[half:])
+	return w.writeMessages(ctx, sessionID, messages[half:], places[half:])
 }

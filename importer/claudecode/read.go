@@ -80,7 +80,7 @@ func (f *file) objects(l line, report reporter) iter.Seq[*record] {
 		}
 		start := l.off + int64(len(l.text)-len(bytes.TrimLeft(l.text, " \t\r\n\v\f")))
 		if text[0] == '{' {
-			rec := &record{at: ref{f, start, len(text)}, line: l.number}
+			rec := &record{at: ref{f, start, len(text), l.number}}
 			if rec.decode(text) == nil {
 				yield(rec)
 				return
@@ -111,7 +111,7 @@ func (f *file) glued(l line, start int64, text []byte, report reporter, yield fu
 			pos += skip
 			continue
 		}
-		rec := &record{at: ref{f, start + int64(pos+size-len(value)), len(value)}, line: l.number}
+		rec := &record{at: ref{f, start + int64(pos+size-len(value)), len(value), l.number}}
 		switch {
 		case value.Kind() != '{':
 			report(l.number, ReasonNoObject)

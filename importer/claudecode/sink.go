@@ -109,12 +109,19 @@ type Message struct {
 	ToolCalls   []ToolCall
 	ToolCallID  string         // of a tool's message: the call it answers
 	Metadata    map[string]any // never nil
+	At          Place          // of its first line
 	CreatedAt   time.Time      // zero when no line up to it tells
 	FileChanges []FileChange   // of the calls of this message
 	// Settled is false when the file ends before it is sure that nothing is added:
 	// a grown file may then give the same message with more content, more calls or
 	// the changes of calls whose results are not there yet.
 	Settled bool
+}
+
+// Place is where something stands in a file.
+type Place struct {
+	File string
+	Line int // from 1
 }
 
 // ToolCall is one call of a tool by an assistant message.

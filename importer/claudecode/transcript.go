@@ -176,8 +176,8 @@ func judge(rec *record, report reporter) {
 	switch {
 	case rec.speaks(), silent[rec.Type]:
 	case rec.Type == typeUser, rec.Type == typeAssistant:
-		report(rec.line, ReasonShape)
+		report(rec.at.line, ReasonShape)
 	default:
-		report(rec.line, ReasonUnknownType)
+		report(rec.at.line, ReasonUnknownType)
 	}
 }

@@ -1,0 +1,79 @@
+package importer_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatehouse/domain/history"
+	"gatehouse/domain/session"
+	"gatehouse/domain/task"
+	"gatehouse/importer/claudecode"
+)
+
+// HI-31: a message that the domain refuses, since somebody took its id for something
+// else, is found in its batch and named by the file and the line that it begins on,
+// also one of a subagent; everything else goes in.
+func TestConflictingMessage(t *testing.T) {
+	for name, files := range map[string][2]string{ // of the main session and of the subagent
+		"src-deep-manifest": {"a7da6a22-facc-4fcd-8bab-f83c87862004.jsonl", "agent-c8d9b115.jsonl"},
+		"inline-sidechain":  {"task_non_sdk.jsonl", "task_non_sdk.jsonl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, fresh func() *world) {
+				clean := fresh()
+				whole := clean.load(t, sample(name))
+				of := clean.work(t)
+				var taken []history.NewMessage
+				var want []claudecode.Problem
+				for i, s := range of.Sessions {
+					at := slices.IndexFunc(of.Messages[s.ID], func(m history.PageMessage) bool { return m.Role == session.RoleTool })
+					m := of.Messages[s.ID][at]
+					taken = append(taken, history.NewMessage{ID: m.ID, Role: session.RoleUser, Content: "mine"})
+					path := filepath.Join(sample(name), files[i])
+					want = append(want, claudecode.Problem{File: path, Line: lineWith(t, path, `"tool_use_id":"`+*m.ToolCallID), Reason: "message_conflict"})
+				}
+
+				w := fresh()
+				made, _, err := w.tasks.Create(t.Context(), task.New{WorkspaceID: w.workspaceID, Title: "other"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, _, err := w.sessions.Create(t.Context(), session.New{TaskID: made.ID, Kind: session.KindMain})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err = w.history.Append(t.Context(), made.ID, s.ID, taken); err != nil {
+					t.Fatal(err)
+				}
+				result := w.load(t, sample(name))
+				slices.SortFunc(result.Problems, func(a, b claudecode.Problem) int { return a.Line - b.Line })
+				slices.SortFunc(want, func(a, b claudecode.Problem) int { return a.Line - b.Line })
+				if diff := cmp.Diff(want, result.Problems); diff != "" || result.Complete() || result.Skipped["message_conflict"] != 2 {
+					t.Errorf("complete %t, skipped %v, problems (-want +got):\n%s", result.Complete(), result.Skipped, diff)
+				}
+				if result.Added.Messages != whole.Messages-2 {
+					t.Errorf("%d of %d messages", result.Added.Messages, whole.Messages)
+				}
+			})
+		})
+	}
+}
+
+// lineWith is the first line of a file that holds text.
+func lineWith(t *testing.T, path, text string) int {
+	t.Helper()
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := bytes.Cut(all, []byte(text))
+	if !found {
+		t.Fatalf("%s does not hold %s", path, text)
+	}
+	return bytes.Count(before, []byte("\n")) + 1
+}
