@@ -77,3 +77,40 @@ func lineWith(t *testing.T, path, text string) int {
 	}
 	return bytes.Count(before, []byte("\n")) + 1
 }
+
+// HI-31: the message of a delegation that is refused takes its run along, which is named
+// by the line of the call, and nothing else: what the subagent said goes in.
+func TestRefusedDelegation(t *testing.T) {
+	each(t, func(t *testing.T, fresh func() *world) {
+		const name, main = "src-deep-manifest", "a7da6a22-facc-4fcd-8bab-f83c87862004"
+		clean := fresh()
+		whole := clean.load(t, sample(name))
+		run := clean.work(t).Executions[main][0]
+		w := fresh()
+		made, _, err := w.tasks.Create(t.Context(), task.New{WorkspaceID: w.workspaceID, Title: "other"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _, err := w.sessions.Create(t.Context(), session.New{TaskID: made.ID, Kind: session.KindMain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := []history.NewMessage{{ID: *run.ParentMessageID, Role: session.RoleUser, Content: "mine"}}
+		if _, err = w.history.Append(t.Context(), made.ID, s.ID, taken); err != nil {
+			t.Fatal(err)
+		}
+		result := w.load(t, sample(name))
+		path := filepath.Join(sample(name), main+".jsonl")
+		at := lineWith(t, path, `"id":"`+*run.ParentToolCallID)
+		want := []claudecode.Problem{{File: path, Line: at - 1, Reason: "message_conflict"}, {File: path, Line: at, Reason: "message_not_found"}}
+		if diff := cmp.Diff(want, result.Problems); diff != "" || result.Complete() {
+			t.Errorf("complete %t, problems (-want +got):\n%s", result.Complete(), diff)
+		}
+		wanted := whole.Added
+		wanted.Messages--
+		wanted.Executions--
+		if diff := cmp.Diff(wanted, result.Added); diff != "" {
+			t.Errorf("added (-want +got):\n%s", diff)
+		}
+	})
+}

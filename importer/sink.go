@@ -133,7 +133,7 @@ func (s *sink) Message(ctx context.Context, m claudecode.Message) error {
 	if err != nil {
 		return err
 	}
-	s.batch.messages, s.batch.places = append(s.batch.messages, n), append(s.batch.places, m.At)
+	s.batch.messages, s.batch.places = append(s.batch.messages, n), append(s.batch.places, m.Place)
 	s.batch.bytes += size(n)
 	if len(s.batch.messages) < domain.MaxBatch && s.batch.bytes < maxBatchBytes {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/history"
 	"gatehouse/domain/session"
-	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/importer/claudecode"
 )
@@ -34,8 +33,12 @@ type known struct {
 	files int           // that it was read from and that gave nothing new yet
 	grew  bool
 
-	over bool // whether the run that is told had ended before
-	late bool // whether it said something new in it
+	last int64 // seq of its last message, as it was before
+
+	over   bool   // whether the run that is told had ended before
+	behind string // then: the message that stood first behind its end
+	late   bool   // whether the run tells something that is not in it yet
+	lost   bool   // whether the run was refused
 }
 
 // grew notes that something of a session was new.
@@ -65,6 +68,7 @@ func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time
 			return err
 		}
 	}
+	told.last = stored.LastMessageSeq
 	if told.state = stored.State; !missing {
 		return w.learn(ctx, stored, s)
 	}
@@ -142,39 +146,8 @@ func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.
 	}
 	w.Clock.set(at)
 	_, err := w.Sessions.Update(ctx, w.task.ID, s.ID, session.Patch{State: new(session.State(s.State))})
-	return err
-}
-
-func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
-	w.Clock.set(e.At)
-	run, created, err := w.Executions.Start(ctx, subagent.ExecutionStart{
-		ID: e.ID, TaskID: w.task.ID, ParentSessionID: e.ParentSessionID, ParentToolCallID: e.ParentToolCall,
-		ParentMessageID: &e.ParentMessageID, ChildSessionID: e.ChildSessionID, Tool: e.Tool,
-	})
-	if err != nil {
-		return err
-	}
-	if created {
-		w.grew(e.ParentSessionID)
-		w.added.Executions++
-	}
-	child := w.sessions[e.ChildSessionID]
-	child.over, child.late = run.Status != subagent.ExecutionRunning, false
-	w.record(ctx, w.invocations.launched(w.task.ID, e))
-	return nil
-}
-
-// end ends a run. One that an earlier load ended takes in what the child said in it
-// and that load did not find.
-func (w *writer) end(ctx context.Context, e claudecode.ExecutionEnd) error {
-	w.Clock.set(e.At)
-	w.record(ctx, w.invocations.ended(e))
-	run, err := w.Executions.End(ctx, w.task.ID, e.ID, subagent.ExecutionStatus(e.Status))
-	if err != nil {
-		return err
-	}
-	if child := w.sessions[run.ChildSessionID]; child.over && child.late {
-		_, err = w.Executions.Extend(ctx, w.task.ID, e.ID)
+	if errors.Is(err, session.ErrUnavailable) { // another import, which found more, ended it meanwhile
+		return nil
 	}
 	return err
 }
@@ -193,6 +166,8 @@ func (w *writer) write(ctx context.Context, b batch) error {
 	if len(b.messages) == 0 {
 		return nil
 	}
+	of := w.sessions[b.sessionID]
+	of.late = of.late || of.behind != "" && slices.ContainsFunc(b.messages, func(m history.NewMessage) bool { return m.ID == of.behind })
 	return w.writeMessages(ctx, b.sessionID, b.messages, b.places)
 }
 

@@ -89,7 +89,7 @@ func checkMessage(t *testing.T, cut, whole Message) {
 		cut.Content, cut.Thinking, cut.ToolCalls, cut.FileChanges = whole.Content, whole.Thinking, whole.ToolCalls, whole.FileChanges
 		cut.Metadata, cut.Settled = whole.Metadata, whole.Settled
 	}
-	cut.At.File = whole.At.File
+	cut.Place.File = whole.Place.File
 	if diff := cmp.Diff(whole, cut); diff != "" {
 		t.Fatalf("message (-whole +cut):\n%s", diff)
 	}

@@ -12,7 +12,7 @@ import (
 // add tells the sink a message of the thread that begins with r.
 func (t *thread) add(ctx context.Context, r *record, m Message) error {
 	m.SessionID, m.TurnID, m.Type = t.session, t.turn.ID, cmp.Or(m.Type, TypeMessage)
-	m.At, m.CreatedAt = r.at.place(), t.clock
+	m.Place, m.CreatedAt = r.at.place(), t.clock
 	if m.Metadata == nil {
 		m.Metadata = map[string]any{}
 	}

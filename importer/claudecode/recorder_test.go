@@ -14,7 +14,7 @@ import (
 const samples = "../../testdata/transcripts/claude-code"
 
 // anywhere compares messages wherever they stand.
-var anywhere = cmpopts.IgnoreFields(Message{}, "At")
+var anywhere = cmpopts.IgnoreFields(Message{}, "Place")
 
 // recorder is a sink that keeps everything and checks the order it is told in.
 type recorder struct {

@@ -109,7 +109,7 @@ type Message struct {
 	ToolCalls   []ToolCall
 	ToolCallID  string         // of a tool's message: the call it answers
 	Metadata    map[string]any // never nil
-	At          Place          // of its first line
+	Place       Place          // of its first line
 	CreatedAt   time.Time      // zero when no line up to it tells
 	FileChanges []FileChange   // of the calls of this message
 	// Settled is false when the file ends before it is sure that nothing is added:
@@ -168,17 +168,19 @@ type ExecutionStart struct {
 	AgentType       string
 	Description     string
 	Tool            string
-	Async           bool // launched in the background
+	Place           Place // of the line of the call
+	Async           bool  // launched in the background
 	At              time.Time
 }
 
 // ExecutionEnd is told behind the messages of a run that has ended. A run that
 // never reported an end gets none.
 type ExecutionEnd struct {
-	ID      string
-	Status  State // completed, failed or cancelled
-	Metrics Metrics
-	At      time.Time
+	ID             string
+	ChildSessionID string
+	Status         State // completed, failed or cancelled
+	Metrics        Metrics
+	At             time.Time
 }
 
 // Metrics is what a finished run reported of itself, and the model of its answers. What it did not report is nil.

@@ -20,14 +20,14 @@ func TestMessageOfSeveralLines(t *testing.T) {
 		s.answers("c2", "text", nil), s.says("m2", "done"),
 	))
 	m := r.messages[1]
-	m.ID, m.TurnID, m.At.File = "", "", ""
+	m.ID, m.TurnID, m.Place.File = "", "", ""
 	want := Message{
 		SessionID: testSession, Role: RoleAssistant, Type: TypeMessage, Content: "first", Thinking: "hm",
 		ToolCalls: []ToolCall{{"c1", "Bash", `{"command":"ls"}`, "ls"}, {"c2", "Read", `{"file_path":"/w/x"}`, "/w/x"}},
 		Metadata: map[string]any{"model": "model-1", "usage": map[string]any{
 			"input_tokens": int64(0), "output_tokens": int64(1), "cache_creation_input_tokens": int64(0), "cache_read_input_tokens": int64(0),
 		}},
-		At: Place{Line: 2}, CreatedAt: m.CreatedAt, Settled: true,
+		Place: Place{Line: 2}, CreatedAt: m.CreatedAt, Settled: true,
 	}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
