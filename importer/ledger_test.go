@@ -151,6 +151,7 @@ func same(a, b *string) bool {
 
 // ExecutionStart implements claudecode.Sink.
 func (l *ledger) ExecutionStart(_ context.Context, e claudecode.ExecutionStart) error {
+	e.Place.File = ""
 	prior, known := l.holds.Executions[e.ID]
 	if !known {
 		prior.Start, prior.End = len(l.holds.Messages[e.ChildSessionID]), -1

@@ -24,6 +24,9 @@ func Read(ctx context.Context, t Transcript, sink Sink, summary *Summary, progre
 }
 
 func read(ctx context.Context, t Transcript, r *reader) error {
+	for _, folder := range t.closed {
+		r.summary.Report(folder, 0, ReasonUnreadable)
+	}
 	f, closeFile, err := r.open(t.Path)
 	if err != nil {
 		r.summary.Report(t.Path, 0, ReasonUnreadable)
