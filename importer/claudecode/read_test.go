@@ -110,8 +110,8 @@ func TestBadBlock(t *testing.T) {
 	}
 }
 
-// HI-31: line ends of another system, and the mark that some editors begin a file with,
-// change nothing of what a real session holds.
+// HI-31: line ends of another system, space of any kind around lines, and the mark that
+// some editors begin a file with change nothing of what a real session holds.
 func TestOtherLineEnds(t *testing.T) {
 	for _, name := range []string{"inline-sidechain/task_non_sdk.jsonl", "async-agents/10e13fce67.jsonl"} {
 		text, err := os.ReadFile(filepath.Join(samples, name))
@@ -119,7 +119,7 @@ func TestOtherLineEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, _ := readFiles(t, map[string]string{"a.jsonl": string(text)})
-		got, summary := readFiles(t, map[string]string{"a.jsonl": "\uFEFF" + strings.ReplaceAll(string(text), "\n", "\r\n")})
+		got, summary := readFiles(t, map[string]string{"a.jsonl": "\uFEFF" + strings.ReplaceAll(string(text), "\n", "\r\n\u00A0")})
 		if diff := cmp.Diff(want.messages, got.messages, anywhere); diff != "" || len(summary.Problems) > 0 {
 			t.Errorf("%s: problems %v, messages (-want +got):\n%s", name, summary.Problems, diff)
 		}
