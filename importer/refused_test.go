@@ -2,15 +2,23 @@ package importer_test
 
 import (
 	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"gatehouse/domain"
+	"gatehouse/domain/event"
 	"gatehouse/domain/history"
+	"gatehouse/domain/lifecycle"
 	"gatehouse/domain/session"
+	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/importer/claudecode"
 )
@@ -113,4 +121,67 @@ func TestRefusedDelegation(t *testing.T) {
 			t.Errorf("added (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// A subagent's session that somebody deleted does not come back, which is named by the
+// line of the call; an archived task takes no new one. All else that a file has grown by
+// goes in.
+func TestDeletedChild(t *testing.T) {
+	for _, archived := range []bool{false, true} {
+		t.Run(fmt.Sprintf("archived=%t", archived), func(t *testing.T) { deleteChild(t, archived) })
+	}
+}
+
+func deleteChild(t *testing.T, archived bool) {
+	t.Helper()
+	each(t, func(t *testing.T, fresh func() *world) {
+		const name, main = "experiments-worktrees", "ef958aa1-0e93-49f0-bb71-150f63befcd1"
+		folder := t.TempDir()
+		texts := readFolder(t, sample(name))
+		text := texts[main+".jsonl"]
+		writeFolder(t, folder, texts, map[string]int{main + ".jsonl": bytes.LastIndex(text, []byte(`"name":"Agent"`))})
+		w := fresh()
+		cut := w.load(t, folder)
+		before := w.work(t)
+		gone := before.Executions[main][0]
+		ends := lifecycle.NewService(w.store.Lifecycle(), w.sessions, domain.SystemClock, event.NewAnnouncer(nil, slog.New(slog.DiscardHandler)))
+		if err := ends.DeleteSession(t.Context(), before.Task.ID, gone.ChildSessionID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.tasks.Update(t.Context(), before.Task.ID, task.Patch{Archived: &archived}); err != nil {
+			t.Fatal(err)
+		}
+
+		result := w.load(t, sample(name))
+		path := filepath.Join(sample(name), main+".jsonl")
+		line := func(call string) int { return lineWith(t, path, `"id":"`+call) }
+		want := []claudecode.Problem{{File: path, Line: line(*gone.ParentToolCallID), Reason: "session_conflict"}}
+		if archived {
+			want[0].Reason = "task_archived"
+			want = append(want, claudecode.Problem{File: path, Line: line(newCall(t, before, text)), Reason: "task_archived"})
+		}
+		if diff := cmp.Diff(want, result.Problems); diff != "" || result.Complete() {
+			t.Errorf("complete %t, problems (-want +got):\n%s", result.Complete(), diff)
+		}
+		clean := fresh()
+		clean.load(t, sample(name))
+		if diff := cmp.Diff(len(clean.work(t).Messages[main]), len(w.work(t).Messages[main])); diff != "" || result.Added.Messages == 0 {
+			t.Errorf("%d messages were there, messages of the main session (-want +got):\n%s", cut.Messages, diff)
+		}
+	})
+}
+
+// newCall is the delegation of a file that a load of less of it did not find.
+func newCall(t *testing.T, before work, text []byte) (call string) {
+	t.Helper()
+	for _, found := range regexp.MustCompile(`"id":"(toolu_[^"]*)","name":"Agent"`).FindAllSubmatch(text, -1) {
+		known := func(e subagent.Execution) bool { return *e.ParentToolCallID == string(found[1]) }
+		if !slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(before.Executions))...), known) {
+			call = string(found[1])
+		}
+	}
+	if call == "" {
+		t.Fatal("there is no new one")
+	}
+	return call
 }

@@ -10,18 +10,23 @@ import (
 
 // start starts a run. Where the domain refuses it, as it does when it refused the
 // message with the call, that is named by the place of the call; the messages of the
-// run go in without it.
+// run go in without it, unless their session was refused.
 func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
 	w.Clock.set(e.At)
 	child := w.sessions[e.ChildSessionID]
 	child.over, child.behind, child.late, child.lost = false, "", false, false
+	w.record(ctx, w.invocations.launched(w.task.ID, e))
+	if child.gone != "" {
+		w.refuse(e.Place, child.gone)
+		child.lost = true
+		return nil
+	}
 	run, created, err := w.Executions.Start(ctx, subagent.ExecutionStart{
 		ID: e.ID, TaskID: w.task.ID, ParentSessionID: e.ParentSessionID, ParentToolCallID: e.ParentToolCall,
 		ParentMessageID: &e.ParentMessageID, ChildSessionID: e.ChildSessionID, Tool: e.Tool,
 	})
-	w.record(ctx, w.invocations.launched(w.task.ID, e))
 	if reason, refused := refusal(err); refused {
-		w.refused = append(w.refused, claudecode.Problem{File: e.Place.File, Line: e.Place.Line, Reason: reason})
+		w.refuse(e.Place, reason)
 		child.lost = true
 		return nil
 	}

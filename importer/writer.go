@@ -23,7 +23,7 @@ type writer struct {
 	sessions    map[string]*known
 	invocations invocations
 	added       Added
-	refused     []claudecode.Problem // of single messages
+	refused     []claudecode.Problem // messages and runs
 }
 
 // known is a session that the transcript told of.
@@ -39,6 +39,8 @@ type known struct {
 	behind string // then: the message that stood first behind its end
 	late   bool   // whether the run tells something that is not in it yet
 	lost   bool   // whether the run was refused
+
+	gone claudecode.Reason // why the domain refused the session, if it did
 }
 
 // grew notes that something of a session was new.
@@ -50,11 +52,21 @@ func (w *writer) grew(sessionID string) {
 }
 
 // session makes a session at a time, unless it is there, and with a main one the
-// task. It was read from some files of its own.
+// task. It was read from some files of its own. Of a child that the domain refuses,
+// as one that somebody deleted, nothing goes in; the others do.
 func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time, files int) error {
 	w.Clock.set(at)
 	told := &known{child: s.Kind == claudecode.KindSubagent, files: files}
 	w.sessions[s.ID] = told
+	err := w.makeSession(ctx, s, told)
+	if reason, refused := refusal(err); refused && told.child {
+		told.gone = reason
+		return nil
+	}
+	return err
+}
+
+func (w *writer) makeSession(ctx context.Context, s claudecode.Session, told *known) error {
 	stored, err := w.Sessions.Get(ctx, s.ID)
 	switch {
 	case err == nil && stored.TaskID != w.task.ID:
@@ -126,6 +138,9 @@ func (w *writer) makeTask(ctx context.Context) error {
 		return ErrOtherWorkspace
 	case err == nil && slices.Contains(w.task.Formerly, t.Title):
 		_, err := w.Tasks.Update(ctx, t.ID, task.Patch{Title: &w.task.Title})
+		if errors.Is(err, task.ErrArchived) { // its title stays
+			return nil
+		}
 		return err
 	case err == nil || !errors.Is(err, task.ErrNotFound):
 		return err
@@ -141,7 +156,7 @@ func (w *writer) makeTask(ctx context.Context) error {
 // nothing new is left alone: somebody may be working with it.
 func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.Time) error {
 	of := w.sessions[s.ID]
-	if of.state.Terminal() || !of.grew && !of.child && of.state != session.StateCreated {
+	if of.gone != "" || of.state.Terminal() || !of.grew && !of.child && of.state != session.StateCreated {
 		return nil
 	}
 	w.Clock.set(at)
@@ -154,6 +169,10 @@ func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.
 
 // write writes the turns and messages of a batch.
 func (w *writer) write(ctx context.Context, b batch) error {
+	of := w.sessions[b.sessionID]
+	if of.gone != "" {
+		return nil
+	}
 	if len(b.turns) > 0 {
 		changed, err := w.Sessions.RecordTurns(ctx, w.task.ID, b.sessionID, b.turns)
 		if err != nil {
@@ -166,9 +185,13 @@ func (w *writer) write(ctx context.Context, b batch) error {
 	if len(b.messages) == 0 {
 		return nil
 	}
-	of := w.sessions[b.sessionID]
 	of.late = of.late || of.behind != "" && slices.ContainsFunc(b.messages, func(m history.NewMessage) bool { return m.ID == of.behind })
 	return w.writeMessages(ctx, b.sessionID, b.messages, b.places)
+}
+
+// refuse notes that what begins at a place does not go in.
+func (w *writer) refuse(at claudecode.Place, reason claudecode.Reason) {
+	w.refused = append(w.refused, claudecode.Problem{File: at.File, Line: at.Line, Reason: reason})
 }
 
 // writeMessages writes messages. Those that the domain refuses are found by halves,
@@ -191,7 +214,7 @@ func (w *writer) writeMessages(ctx context.Context, sessionID string, messages [
 	}
 	if len(messages) == 1 {
 		reason, _ := refusal(err)
-		w.refused = append(w.refused, claudecode.Problem{File: places[0].File, Line: places[0].Line, Reason: reason})
+		w.refuse(places[0], reason)
 		return nil
 	}
 	half := len(messages) / 2
