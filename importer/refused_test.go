@@ -20,6 +20,7 @@ import (
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
+	"gatehouse/importer"
 	"gatehouse/importer/claudecode"
 )
 
@@ -184,4 +185,31 @@ func newCall(t *testing.T, before work, text []byte) (call string) {
 		t.Fatal("there is no new one")
 	}
 	return call
+}
+
+// A file that cannot be read any more is named, and the others go in (HI-31).
+func TestVanishedFile(t *testing.T) {
+	each(t, func(t *testing.T, fresh func() *world) {
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS(sample("inline-sidechain"))); err != nil {
+			t.Fatal(err)
+		}
+		found, err := claudecode.Discover([]string{folder, sample("src-experiments-claude_p")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(found[0].Path); err != nil {
+			t.Fatal(err)
+		}
+		w, result := fresh(), importer.NewResult()
+		for _, f := range found {
+			if err := importer.NewLoader(w.services, w.workspaceID).Load(t.Context(), f, result, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []claudecode.Problem{{File: found[0].Path, Reason: claudecode.ReasonUnreadable}}
+		if diff := cmp.Diff(want, result.Problems); diff != "" || result.Complete() || result.Added.Messages != 39 {
+			t.Errorf("complete %t, added %+v, problems (-want +got):\n%s", result.Complete(), result.Added, diff)
+		}
+	})
 }
