@@ -15,7 +15,7 @@ func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
 	w.Clock.set(e.At)
 	child := w.sessions[e.ChildSessionID]
 	child.over, child.behind, child.late, child.lost = false, "", false, false
-	w.record(ctx, w.invocations.launched(w.task.ID, e))
+	w.invocations.launched(w.task.ID, e)
 	if child.gone != "" {
 		w.refuse(e.Place, child.gone)
 		child.lost = true

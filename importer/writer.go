@@ -155,6 +155,7 @@ func (w *writer) makeTask(ctx context.Context) error {
 // settle leaves a session where the transcript left it. A main session that gave
 // nothing new is left alone: somebody may be working with it.
 func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.Time) error {
+	w.record(ctx, w.invocations.left(s.ID))
 	of := w.sessions[s.ID]
 	if of.gone != "" || of.state.Terminal() || !of.grew && !of.child && of.state != session.StateCreated {
 		return nil

@@ -56,7 +56,7 @@ func (t *thread) notice(ctx context.Context, r *record, text string, kind saying
 // answers tells what tools answered.
 func (t *thread) answers(ctx context.Context, r *record) error {
 	for part, a := range r.answers() {
-		m := Message{ID: t.lineID(r, part), Role: RoleTool, Content: a.text, ToolCallID: a.call, Settled: true}
+		m := Message{ID: t.lineID(r, part), Role: RoleTool, Content: a.text(), ToolCallID: a.call, Settled: true}
 		m.Metadata = map[string]any{}
 		if a.isError {
 			m.Metadata["is_error"] = true
