@@ -17,6 +17,10 @@ var (
 	ErrOtherTask      = &domain.Error{Kind: domain.KindConflict, Code: "other_task", Detail: "The session is in another task already, which no import made."}
 )
 
+// EnoughMemory is how many bytes of memory loading gets by with as fast as with more,
+// however much there is to load. A longer line than real ones are may need more.
+const EnoughMemory = 64 << 20
+
 // jobsAhead is how many jobs reading may be ahead of the database: few, since each may
 // hold a batch.
 const jobsAhead = 4

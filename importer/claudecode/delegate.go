@@ -12,10 +12,10 @@ import (
 // delegate tells the run of a subagent that a call of the message led to: that it
 // started, its messages, and that it ended, if it did.
 func (t *thread) delegate(ctx context.Context, c *call, message string) error {
-	ch := t.linked[c.id]
-	if ch == nil {
+	if c.delegated == nil || t.linked[c.id] == nil {
 		return nil
 	}
+	ch := t.linked[c.id]
 	k := ch.run(c.id)
 	f, closeFile := t.openChild(ch, k)
 	err := t.tellRun(ctx, ch, k, message, f)

@@ -41,15 +41,18 @@ func (f *file) records(limit int, report reporter) iter.Seq2[*record, error] {
 var hashSeed = maphash.MakeSeed()
 
 // uuids is a set of UUIDs, by their hashes.
-type uuids map[uint64]bool
+type uuids map[uint64]struct{}
 
-func (u uuids) has(id string) bool { return u[maphash.String(hashSeed, id)] }
+func (u uuids) has(id string) bool {
+	_, has := u[maphash.String(hashSeed, id)]
+	return has
+}
 
 // add reports whether id is new.
 func (u uuids) add(id string) bool {
 	h := maphash.String(hashSeed, id)
-	had := u[h]
-	u[h] = true
+	_, had := u[h]
+	u[h] = struct{}{}
 	return !had
 }
 
