@@ -80,7 +80,7 @@ func benchmarkLoad(b *testing.B, path string, url func(testing.TB) string) {
 	slices.Sort(times)
 	speed := float64(size) / times[len(times)/2].Seconds() / 1e6
 	b.ReportMetric(float64(peak)/1e6, "MB-peak")
-	fmt.Printf("QU-9 %s: %.1f MB, median of %d: %.1f MB/s, memory at most %.0f MB\n", b.Name(), float64(size)/1e6, len(times), speed, float64(peak)/1e6)
+	fmt.Fprintf(os.Stdout, "QU-9 %s: %.1f MB, median of %d: %.1f MB/s, memory at most %.0f MB\n", b.Name(), float64(size)/1e6, len(times), speed, float64(peak)/1e6)
 }
 
 // watchMemory looks at how much memory the program has from the system, again and again

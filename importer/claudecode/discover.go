@@ -65,7 +65,7 @@ func Discover(paths []string) ([]Transcript, error) {
 				return nil
 			case err != nil:
 				found = append(found, Transcript{Path: path})
-				return nil
+				return nil //nolint:nilerr // it is named when it is read
 			case d.IsDir() && d.Name() == agentFolder && path != root:
 				return fs.SkipDir
 			case d.IsDir(), seen[path], !isSession(d.Name()):
@@ -105,14 +105,13 @@ func isSession(name string) bool {
 func transcriptAt(path string, size int64) Transcript {
 	t := Transcript{Path: path, Size: size}
 	folder := filepath.Join(strings.TrimSuffix(path, extension), agentFolder)
-	//nolint:errcheck // the function returns none
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
 			t.closed = append(t.closed, path)
-			return nil
+			return nil //nolint:nilerr // it is named when the transcript is read
 		case !d.Type().IsRegular():
 			return nil
 		}
