@@ -37,7 +37,7 @@ func TestLoadAtOnce(t *testing.T) {
 		clean := newWorld(t, dbtest.Open(t, db.Options{URL: newURL(t)}))
 		whole := clean.load(t, samples).Added
 		want := lasting(clean.works(t))
-		for range 3 {
+		for range 2 {
 			url := newURL(t)
 			newWorld(t, dbtest.Open(t, db.Options{URL: url})) // the first start is its own
 			var loads sync.WaitGroup

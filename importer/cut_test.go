@@ -51,7 +51,7 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 // cutsOfCheck is how often one check of the reader alone cuts a sample.
-const cutsOfCheck = 12
+const cutsOfCheck = 6
 
 // HI-30, HI-31: the same of reading alone, many more times: what a cut file gave, the
 // whole one gives at the same place, and more, and no later step takes anything back.

@@ -72,7 +72,7 @@ func TestGrownFile(t *testing.T) {
 					t.Fatal(err)
 				}
 				w = fresh()
-				for _, cut := range cuts(text, 5) {
+				for _, cut := range cuts(text, 3) {
 					if err := os.WriteFile(filepath.Join(folder, main), text[:cut], 0o600); err != nil {
 						t.Fatal(err)
 					}

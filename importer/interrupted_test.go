@@ -39,7 +39,7 @@ func TestInterruptedGrowth(t *testing.T) {
 		t.Fatal(err)
 	}
 	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
-		interrupt(t, open, 24, folder, sample(name))
+		interrupt(t, open, 12, folder, sample(name))
 	})
 }
 

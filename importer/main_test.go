@@ -7,7 +7,7 @@ import (
 )
 
 // cutChecks is how many times a test run cuts each sample on each database.
-const cutChecks = "4"
+const cutChecks = "3"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
