@@ -264,7 +264,7 @@ func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func
 	large.FileChanges[0].AfterContent = new(strings.Repeat("x", 5000))
 	counts := map[int]map[string]int{}
 	delegations := 0
-	for _, n := range []int{1, 50} {
+	for _, n := range []int{1, 8, 50} {
 		for ; delegations < n; delegations++ {
 			child := w.child(w.main)
 			w.say(t, w.main, user(), delegates("call"))
@@ -282,7 +282,7 @@ func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func
 			counts[n][name] = count
 		}
 	}
-	if diff := cmp.Diff(counts[1], counts[50]); diff != "" {
+	if diff := cmp.Diff([]map[string]int{counts[1], counts[1]}, []map[string]int{counts[8], counts[50]}); diff != "" {
 		t.Errorf("statements differ:\n%s", diff)
 	}
 	for name, n := range counts[50] {
