@@ -188,7 +188,7 @@ func textsLeftOut(a *aggregation) {
 	a.call("GET", path).with("").do(a.t).wantCode(a.t, 401, "unauthenticated")
 	a.call("GET", path).with(a.foreign[access.ScopeUser]).do(a.t).wantCode(a.t, 404, "file_change_not_found")
 	none := a.call("GET", "/v1/sessions/"+a.main+"/messages?diffs=none").as(access.ScopeUser).do(a.t).want(a.t, 200, `"diff_omitted":true`)
-	if body := none.Body.String(); strings.Contains(body, "0123") || strings.Contains(body, `"diff_omitted":false`) {
+	if body := none.Body.String(); strings.Contains(body, strings.Repeat("0123", 10)) || strings.Contains(body, `"diff_omitted":false`) {
 		a.t.Error("diffs=none has a text")
 	}
 }

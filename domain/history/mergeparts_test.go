@@ -13,6 +13,9 @@ func drawnOf(mode DiffMode) *rapid.Generator[SourcedChange] {
 	ofMode := rapid.Custom(drawnChange).Filter(func(c SourcedChange) bool { return c.DiffMode == mode })
 	return rapid.Map(ofMode, func(c SourcedChange) SourcedChange {
 		c.SourceType, c.SourceSessionID, c.OldPath, c.OldPathKey = SourceMain, "main", nil, nil
+		if c.ChangeType == Renamed { // a later type would hide that an earlier part was renamed
+			c.ChangeType = Modified
+		}
 		return c
 	})
 }
