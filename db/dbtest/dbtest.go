@@ -64,6 +64,11 @@ const (
 // Probe has f called around every statement of s until the test ends. The error
 // it returns becomes the statement's. It must be safe for concurrent use.
 func Probe(tb testing.TB, s *db.Store, f func(when When, sql string) error) {
+	ProbeArgs(tb, s, func(when When, sql string, _ []any) error { return f(when, sql) })
+}
+
+// ProbeArgs is [Probe] for who asks with what arguments as well.
+func ProbeArgs(tb testing.TB, s *db.Store, f func(when When, sql string, args []any) error) {
 	s.SetProbe(f)
 	tb.Cleanup(func() { s.SetProbe(nil) })
 }
