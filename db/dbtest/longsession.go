@@ -10,21 +10,21 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 )
 
-// A long session is made of blocks of 50 messages, in rounds of ten. Every block has one
-// delegation of two changes, but the first, the middle and the last one have the eight
-// delegations of 20 changes that a page of QU-4 has.
+// The shape of a long session: blocks of messages that begin with rounds of ten. Every
+// block has one delegation of two changes, but the first, the middle and the last one
+// have what a page of QU-4 has.
 const blockMessages = 50
 
-// Ids of the rows are a prefix and a number.
+// Ids of the rows are a prefix, in which GROUP tells the session, and a number.
 const (
 	longWorkspace = "00000000-0000-7000-9000-000000000000"
-	longTask      = "00000000-0000-7000-9001-000000000000"
-	longSession   = "00000000-0000-7000-9002-000000000000"
-	longChild     = "'00000000-0000-7000-9003-' || (100000000000 + b * 8 + k)"
-	longRun       = "'00000000-0000-7000-9004-' || (100000000000 + b * 8 + k)"
-	longMessage   = "'00000000-0000-7000-9005-' || (100000000000 + b * 50 + k + 2)"
-	longChange    = "'00000000-0000-7000-9006-' || (100000000000 + (b * 8 + k) * 20 + j)"
-	longContext   = "'00000000-0000-7000-9007-' || (100000000000 + b * 8 + k)"
+	longTask      = "00000000-0000-7GROUP-9001-000000000000"
+	longSession   = "00000000-0000-7GROUP-9002-000000000000"
+	longChild     = "'00000000-0000-7GROUP-9003-' || (100000000000 + b * 8 + k)"
+	longRun       = "'00000000-0000-7GROUP-9004-' || (100000000000 + b * 8 + k)"
+	longMessage   = "'00000000-0000-7GROUP-9005-' || (100000000000 + b * 50 + k + 2)"
+	longChange    = "'00000000-0000-7GROUP-9006-' || (100000000000 + (b * 8 + k) * 20 + j)"
+	longContext   = "'00000000-0000-7GROUP-9007-' || (100000000000 + b * 8 + k)"
 )
 
 const longThen = "'2026-12-01T00:00:00.000000Z'"
@@ -39,8 +39,9 @@ const messageColumns = `INSERT INTO task_session_messages (id, task_id, session_
   request_fingerprint, created_at, updated_at)
 `
 
+const longWorkspaceSQL = `INSERT INTO workspaces (id, name, created_at) VALUES ('` + longWorkspace + `', 'long', ` + longThen + `)`
+
 var longSessionSQL = []string{
-	`INSERT INTO workspaces (id, name, created_at) VALUES ('` + longWorkspace + `', 'long', ` + longThen + `)`,
 	`INSERT INTO tasks (id, workspace_id, title, description, archived, primary_session_id, create_fingerprint,
   change_seq, task_seq, plan_seq, comments_seq, created_at, updated_at)
 VALUES ('` + longTask + `', '` + longWorkspace + `', 'long', '', false, '` + longSession + `', 'x', 1, 1, 0, 0, ` + longThen + `, ` + longThen + `)`,
@@ -52,7 +53,7 @@ INSERT INTO task_sessions (id, task_id, kind, parent_session_id, title, state, a
   queue_revision, create_fingerprint, queue_seq, messages_seq, executions_seq, created_at, updated_at)
 SELECT ` + longChild + `, '` + longTask + `', 'subagent', '` + longSession + `', '', 'completed', true, 'x', 1, 0, 0, 'x', 0, 1, 0, ` + longThen + `, ` + longThen + ` FROM d`,
 	`WITH RECURSIVE g(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM g WHERE i + 1 < MESSAGES)
-` + messageColumns + `SELECT '00000000-0000-7000-9005-' || (100000000000 + i + 1), '` + longTask + `', '` + longSession + `', i + 1,
+` + messageColumns + `SELECT '00000000-0000-7GROUP-9005-' || (100000000000 + i + 1), '` + longTask + `', '` + longSession + `', i + 1,
   CASE WHEN i % 10 = 0 THEN 'user' ELSE 'assistant' END, 'message', 'CONTENT', '[]', '{}', false, 'x', ` + longThen + `, ` + longThen + ` FROM g
 WHERE NOT (i % 50 = 1 OR i % 50 BETWEEN 1 AND 8 AND i / 50 IN (FULL))`,
 	delegationsCTE + `
@@ -83,26 +84,44 @@ SELECT ` + longContext + `, '` + longSession + `', '` + longTask + `', 'run', 'c
 // a context.
 func LongSession(tb testing.TB, url string, messages int) (sessionID string) {
 	tb.Helper()
+	return LongSessions(tb, url, messages)[0]
+}
+
+// LongSessions is [LongSession] of several, each in a task of its own.
+func LongSessions(tb testing.TB, url string, messages ...int) (sessionIDs []string) {
+	tb.Helper()
+	database := OpenPlain(tb, url)
+	exec := func(statement string) {
+		if _, err := database.ExecContext(tb.Context(), statement); err != nil {
+			tb.Fatalf("%v in %.200s", err, statement)
+		}
+	}
+	exec(longWorkspaceSQL)
+	for i, n := range messages {
+		fill := longFill(i, n)
+		for _, statement := range longSessionSQL {
+			exec(fill.Replace(statement))
+		}
+		sessionIDs = append(sessionIDs, fill.Replace(longSession))
+	}
+	if !strings.HasPrefix(url, "sqlite:") { // which would not have done so by now
+		exec("VACUUM ANALYZE")
+	}
+	return sessionIDs
+}
+
+// longFill writes out what stands in capitals in a statement, for the session of a
+// number.
+func longFill(number, messages int) *strings.Replacer {
 	blocks := messages / blockMessages
 	line := "a line of the file that is changed\n"
 	before, after := strings.Repeat(line, 8), strings.Repeat(line, 9)
-	fill := strings.NewReplacer(
+	return strings.NewReplacer(
+		"GROUP", fmt.Sprintf("%03x", number),
 		"MESSAGES", strconv.Itoa(messages), "BLOCKS", strconv.Itoa(blocks), "FULL", fmt.Sprintf("0, %d, %d", blocks/2, blocks-1),
 		"CONTENT", strings.Repeat("What was done, and why. ", 17),
 		"BYTES", strconv.Itoa(len(before)+len(after)), "BEFORE", before, "AFTER", after,
 	)
-	database := OpenPlain(tb, url)
-	for _, statement := range longSessionSQL {
-		if _, err := database.ExecContext(tb.Context(), fill.Replace(statement)); err != nil {
-			tb.Fatalf("%v in %.200s", err, statement)
-		}
-	}
-	if !strings.HasPrefix(url, "sqlite:") { // which would not have done so by now
-		if _, err := database.ExecContext(tb.Context(), "ANALYZE"); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return longSession
 }
 
 // OpenPlain opens a database straight on the driver.
