@@ -58,11 +58,13 @@ WHERE a.id = $1 AND a.task_id = $2 AND (a.expires_at IS NULL OR a.expires_at > `
 }
 
 // TasksWithExpired implements prompt.AttachmentStore. The clock stands in a query of
-// its own, or PostgreSQL would ask it for every row and use no index.
+// its own, or PostgreSQL would ask it for every row and use no index; and what has
+// expired is found before it is put in order, or SQLite would go through the
+// attachments of all tasks because they are.
 func (s promptStore) TasksWithExpired(ctx context.Context, limit int) (tasks []string, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		err := q.NewSelect().Table("attachments").Column("task_id").Distinct().
-			Where("expires_at <= (SELECT ?)", s.dialect.now()).OrderExpr("task_id").Limit(int64(limit)).Scan(ctx, &tasks)
+		err := q.NewRaw(`WITH expired AS MATERIALIZED (SELECT task_id FROM attachments WHERE expires_at <= (SELECT ?))
+SELECT DISTINCT task_id FROM expired ORDER BY task_id LIMIT ?`, s.dialect.now(), limit).Scan(ctx, &tasks)
 		if err != nil {
 			return fmt.Errorf("list expired attachments: %w", err)
 		}

@@ -1,9 +1,11 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -40,15 +42,21 @@ func (t *tx) InsertDelegations(ctx context.Context, ds []subagent.Delegation) er
 	return nil
 }
 
-// ExecutionsOf implements subagent.Binder.
+// ExecutionsOf implements subagent.Binder. Those that wait and those that are bound are
+// found by an index each, without a look at the others of the session: asked with OR,
+// or for an order, SQLite goes through all of them.
 func (t *tx) ExecutionsOf(ctx context.Context, sessionID string, ds []subagent.Delegation) ([]subagent.Execution, error) {
 	calls := each(ds, func(d subagent.Delegation) string { return d.ToolCallID })
 	messages := each(ds, func(d subagent.Delegation) string { return d.MessageID })
+	seqs := each(ds, func(d subagent.Delegation) int64 { return d.MessageSeq })
 	rows, err := all[executionRow](ctx, t.querier, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("parent_session_id = ?", sessionID).
-			Where("parent_tool_call_id IN (?)", bun.List(calls)).
-			Where("parent_message_id IS NULL OR parent_message_id IN (?)", bun.List(messages)).
-			Order("started_at", "id")
+		return q.Where("parent_session_id = ? AND parent_message_id IS NULL AND parent_tool_call_id IN (?)", sessionID, bun.List(calls)).
+			UnionAll(t.NewSelect().Model((*executionRow)(nil)).
+				Where("parent_session_id = ? AND parent_message_seq IN (?)", sessionID, bun.List(seqs)).
+				Where("parent_message_id IN (?) AND parent_tool_call_id IN (?)", bun.List(messages), bun.List(calls)))
+	})
+	slices.SortFunc(rows, func(a, b executionRow) int {
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return each(rows, executionRow.execution), err
 }

@@ -81,6 +81,10 @@ type phrasing interface {
 
 	// textsArg is a list of texts as one argument.
 	textsArg(texts []string) any
+
+	// joinEach is a left join that looks the rows of a table up anew for every row
+	// before it, by the index that the condition leads to.
+	joinEach(table, alias, condition string) string
 }
 
 // reading is what a query reads of JSON that anybody may have written, and of the

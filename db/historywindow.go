@@ -28,14 +28,19 @@ const (
 	edgeAfter = `COALESCE((SELECT seq` + visible + ` AND role = 'user'
   AND seq > (SELECT seq` + visible + ` AND seq > $2 ORDER BY seq LIMIT 1) ORDER BY seq LIMIT 1 OFFSET $3), 0)`
 
-	olderThanEdge   = `CASE WHEN b.edge > 0 THEN EXISTS (SELECT 1` + visible + ` AND seq < b.edge) ELSE false END`
-	olderThanCursor = `EXISTS (SELECT 1` + visible + ` AND seq <= $2)`
+	olderThanEdge   = `CASE WHEN b.edge > 0 THEN (SELECT seq` + visible + ` AND seq < b.edge ORDER BY seq LIMIT 1) IS NOT NULL ELSE false END`
+	olderThanCursor = `(SELECT seq` + visible + ` AND seq <= $2 ORDER BY seq LIMIT 1) IS NOT NULL`
+	newerRound      = `(SELECT seq` + visible + ` AND role = 'user' AND seq >= $2 ORDER BY seq LIMIT 1) IS NOT NULL`
 )
+
+// Whether there is something is asked for as the first of it, not by EXISTS: in a
+// session that has most of the messages PostgreSQL looks for that by going through the
+// table, past all those of others.
 
 func windowSQL(edge, older string) string {
 	return `WITH b AS (SELECT ` + edge + ` AS edge)
 SELECT s.id, s.task_id, s.kind, s.agent_type, s.state, s.last_message_seq, b.edge, ` + older + `,
-  EXISTS (SELECT 1` + visible + ` AND role = 'user' AND seq >= $2)
+  ` + newerRound + `
 FROM task_sessions AS s CROSS JOIN b WHERE s.id = $1`
 }
 

@@ -53,7 +53,8 @@ func visibleAt(seq string) string {
 // workSQL: $1 is the session, $2 and $3 the first and last seq, and $4 the most bytes
 // of the texts that are read. The trail is the
 // sessions on the way to a run: one that is on it already is a cycle, and ends.
-var workSQL = `WITH RECURSIVE runs (id, message_seq, call_ordinal, started_at, child_session_id, agent_type,
+func workSQL(d phrasing) string {
+	return `WITH RECURSIVE runs (id, message_seq, call_ordinal, started_at, child_session_id, agent_type,
   start_seq, end_seq, parent_id, depth, trail) AS (
   SELECT ` + runSQL + `, e.id, 1, e.parent_session_id || ' ' || e.child_session_id
   FROM subagent_executions AS e
@@ -68,22 +69,23 @@ var workSQL = `WITH RECURSIVE runs (id, message_seq, call_ordinal, started_at, c
     AND r.trail NOT LIKE '%' || e.child_session_id || '%' AND ` + followed + `
 )
 SELECT r.id, r.parent_id, r.message_seq, r.call_ordinal, r.started_at, r.child_session_id, r.agent_type, ` + changeSQL + `
-FROM runs AS r LEFT JOIN message_file_changes AS c ON c.session_id = r.child_session_id
-  AND c.message_seq > r.start_seq AND c.message_seq <= r.end_seq
+FROM runs AS r ` + d.joinEach("message_file_changes", "c",
+		"c.session_id = r.child_session_id AND c.message_seq > r.start_seq AND c.message_seq <= r.end_seq") + `
 UNION ALL
 SELECT '', '', 0, NULL, NULL, '', NULL, ` + changeSQL + `
 FROM message_file_changes AS c
 WHERE c.session_id = $1 AND c.message_seq BETWEEN $2 AND $3
   AND ` + visibleAt("c.message_seq")
+}
 
 // Work implements history.ReadTx.
 func (t *tx) Work(ctx context.Context, sessionID string, first, last, small int64) (history.Work, error) {
 	rows := workRows{sessionID: sessionID, at: map[[2]string]int{}}
-	err := t.batch(ctx, query(rows.add, workSQL, sessionID, first, last, small))
+	err := t.batch(ctx, query(rows.add, workSQL(t.dialect), sessionID, first, last, small))
 	return rows.work, err
 }
 
-// workRows collects the rows of [workSQL].
+// workRows collects the rows of workSQL.
 type workRows struct {
 	sessionID string
 	work      history.Work

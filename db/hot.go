@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A hot path is written as load → decide → store:
@@ -84,18 +85,15 @@ func (s probedSession) batch(ctx context.Context, stmts []stmt, last bool) error
 	if s.store.probe.Load() == nil {
 		return s.txSession.batch(ctx, stmts, last)
 	}
-	queries := make([]string, 0, len(stmts)+1)
-	for _, st := range stmts {
-		queries = append(queries, st.sql)
-	}
+	told := stmts
 	if last {
-		queries = append(queries, commitSQL)
+		told = append(slices.Clone(stmts), stmt{sql: commitSQL})
 	}
-	return s.store.around(func() error { return s.txSession.batch(ctx, stmts, last) }, queries...)
+	return s.store.around(func() error { return s.txSession.batch(ctx, stmts, last) }, told...)
 }
 
 func (s probedSession) commit(ctx context.Context) error {
-	return s.store.around(func() error { return s.txSession.commit(ctx) }, commitSQL)
+	return s.store.around(func() error { return s.txSession.commit(ctx) }, stmt{sql: commitSQL})
 }
 
 // commitSQL is how the end of a transaction is told to a probe.

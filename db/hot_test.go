@@ -129,7 +129,7 @@ func TestCommitOfAFailedTransactionIsAnError(t *testing.T) {
 	}
 }
 
-type event struct {
+type moment struct {
 	ID   string `bun:",pk"`
 	At   time.Time
 	Then *time.Time
@@ -148,7 +148,7 @@ func TestTimes(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			rows := []event{{"a", whole, &later}, {"b", later, nil}}
+			rows := []moment{{"a", whole, &later}, {"b", later, nil}}
 			if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var byBun, byHot []event
+		var byBun, byHot []moment
 		err = s.InRead(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			byBun, byHot = nil, nil
 			err := tx.NewSelect().Model(&byBun).Where("at <= ?", later).Order("at", "id").Scan(ctx)
@@ -165,7 +165,7 @@ func TestTimes(t *testing.T) {
 				return err
 			}
 			each := func(scan func(...any) error) error {
-				var e event
+				var e moment
 				err := scan(&e.ID, db.ScanTime(&e.At), db.ScanNullTime(&e.Then))
 				byHot = append(byHot, e)
 				return err
@@ -175,7 +175,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []event{{"a", whole, &later}, {"c", whole, nil}, {"b", later, nil}}
+		want := []moment{{"a", whole, &later}, {"c", whole, nil}, {"b", later, nil}}
 		if diff := cmp.Diff(want, byBun); diff != "" {
 			t.Errorf("bun (-want +got):\n%s", diff)
 		}

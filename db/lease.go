@@ -125,7 +125,7 @@ func (s *Store) tryLease(ctx context.Context, taskID string) (conn leaseConn, ta
 		err := s.around(func() (err error) {
 			conn, taken, err = s.dialect.lease(ctx, s.writer, taskID)
 			return err
-		}, leaseSQL)
+		}, stmt{sql: leaseSQL})
 		if err != nil && conn != nil {
 			conn.leave(false)
 		}
@@ -139,7 +139,7 @@ func (s *Store) tryLease(ctx context.Context, taskID string) (conn leaseConn, ta
 func (s *Store) endLease(ctx context.Context, conn leaseConn) {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	err := s.around(func() error { return conn.unlock(end) }, unleaseSQL)
+	err := s.around(func() error { return conn.unlock(end) }, stmt{sql: unleaseSQL})
 	if err != nil && !s.dialect.lost(err) {
 		s.log.WarnContext(ctx, "connection of a lease discarded", "error", err)
 	}

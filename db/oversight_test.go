@@ -36,7 +36,7 @@ func TestOversightReadsIndexes(t *testing.T) {
 		},
 	} {
 		var asked string
-		store.SetProbe(func(_ dbtest.When, sql string) error { asked = sql; return nil })
+		store.SetProbe(func(_ dbtest.When, sql string, _ []any) error { asked = sql; return nil })
 		if err := look(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -136,3 +136,10 @@ func (postgres) hasTable(ctx context.Context, p *pool, table string) (exists boo
 }
 
 func (postgres) walBytes() (int64, bool) { return 0, false }
+
+// joinEach fences the rows off: the planner takes a recursion for hundreds of times as
+// long as it is, and would read the whole table to hash it (250 times slower at 10⁶
+// messages).
+func (postgres) joinEach(table, alias, condition string) string {
+	return "LEFT JOIN LATERAL (SELECT * FROM " + table + " AS " + alias + " WHERE " + condition + " OFFSET 0) AS " + alias + " ON true"
+}

@@ -62,6 +62,7 @@ func postgresConfig(dsn string) (*pgx.ConnConfig, error) {
 		"lock_timeout":                        "5s",
 		"statement_timeout":                   "30s",
 		"idle_in_transaction_session_timeout": "60s",
+		"jit":                                 "off", // compiling takes longer than any statement here
 	} {
 		if config.RuntimeParams[name] == "" {
 			config.RuntimeParams[name] = value

@@ -48,7 +48,7 @@ func (p probed) ExecContext(ctx context.Context, query string, args ...any) (res
 	err = p.store.around(func() error {
 		res, err = p.conn.ExecContext(ctx, query, args...)
 		return err
-	}, query)
+	}, stmt{sql: query, args: args})
 	return res, err
 }
 
@@ -57,7 +57,7 @@ func (p probed) QueryContext(ctx context.Context, query string, args ...any) (ro
 	err = p.store.around(func() error {
 		rows, err = p.conn.QueryContext(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // the caller's
 		return err
-	}, query)
+	}, stmt{sql: query, args: args})
 	if err != nil && rows != nil {
 		_ = rows.Close()
 		rows = nil
@@ -70,7 +70,7 @@ func (p probed) QueryRowContext(ctx context.Context, query string, args ...any) 
 	err := p.store.around(func() error {
 		row = p.conn.QueryRowContext(ctx, query, args...)
 		return row.Err()
-	}, query)
+	}, stmt{sql: query, args: args})
 	if err != nil && (row == nil || row.Err() == nil) {
 		if row != nil {
 			_ = row.Scan() // closes it: an open one keeps the connection
@@ -81,21 +81,21 @@ func (p probed) QueryRowContext(ctx context.Context, query string, args ...any) 
 }
 
 // around runs do between the two calls of the probe for every statement of it.
-func (s *Store) around(do func() error, queries ...string) error {
+func (s *Store) around(do func() error, stmts ...stmt) error {
 	f := s.probe.Load()
 	if f == nil {
 		return do()
 	}
-	for _, query := range queries {
-		if err := (*f)(probe.Before, query); err != nil {
+	for _, st := range stmts {
+		if err := (*f)(probe.Before, st.sql, st.args); err != nil {
 			return err
 		}
 	}
 	if err := do(); err != nil {
 		return err
 	}
-	for _, query := range queries {
-		if err := (*f)(probe.After, query); err != nil {
+	for _, st := range stmts {
+		if err := (*f)(probe.After, st.sql, st.args); err != nil {
 			return err
 		}
 	}

@@ -133,3 +133,7 @@ func checkFile(path string) error {
 	}
 	return nil
 }
+
+func (sqlite) joinEach(table, alias, condition string) string {
+	return "LEFT JOIN " + table + " AS " + alias + " ON " + condition
+}

@@ -97,7 +97,7 @@ func (s *Store) readPrepared(ctx context.Context, st stmt) error {
 	if s.leased(ctx) != nil {
 		return s.inRead(ctx, func(ctx context.Context, t *tx) error { return t.batch(ctx, st) })
 	}
-	return s.classify(ctx, s.around(func() error { return s.reader.run(ctx, st) }, st.sql))
+	return s.classify(ctx, s.around(func() error { return s.reader.run(ctx, st) }, st))
 }
 
 // retry calls attempt until it succeeds, or says that trying again is no use.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gatehouse/domain"
 	"gatehouse/domain/access"
 	"gatehouse/domain/subagent"
@@ -77,7 +75,7 @@ func rolledBack(a *aggregation) {
 	a.say(a.main, asks(), delegating([]string{"c1", "c2", "c3"}))
 	a.run(a.main, child, "c1", "first")
 	a.run(a.main, child, "c2", "second")
-	a.call("POST", "/v1/sessions/"+child+"/messages/rollback", object{"from_seq": 3}).as(access.ScopeRunner).do(a.t).want(a.t, 200)
+	a.rollBack(child, 3)
 	a.run(a.main, child, "c3", "third")
 	a.want(a.main, "2: first@SUBAGENT second@SUBAGENT third@SUBAGENT")
 	a.want(child, "2: first@SUBAGENT", "6: third@SUBAGENT")
@@ -186,107 +184,82 @@ func deletedChild(a *aggregation) {
 	a.want(a.main, "2: own@MAIN child's@SUBAGENT")
 	change := a.call("GET", "/v1/sessions/"+a.main+"/messages").do(a.t).text(a.t, "messages", 1, "file_changes", 1, "id")
 	a.call("GET", "/v1/file-changes/"+change).as(access.ScopeUser).do(a.t).want(a.t, 200, `"after_content":"a\nb\n"`)
+	a.call("DELETE", a.task).do(a.t).want(a.t, 204) // they go with the task
+	a.call("GET", "/v1/file-changes/"+change).do(a.t).wantCode(a.t, 404, "file_change_not_found")
 }
 
-func refreshed(a *aggregation) {
-	a.say(a.main, asks(), delegating([]string{"c"}, "own"))
-	a.run(a.main, a.child(), "c", "a")
-	before := a.call("GET", a.task).do(a.t).Body.String()
-	for _, path := range []string{"/messages", "/rounds", "/file-changes"} {
-		read := func(prefix string, of access.Scope) string {
-			return a.call("GET", prefix+a.main+path).as(of).do(a.t).want(a.t, 200).Body.String()
-		}
-		first := read("/v1/sessions/", access.ScopeUser)
-		if diff := cmp.Diff(first, read("/v1/sessions/", access.ScopeRunner)); diff != "" {
-			a.t.Errorf("second read of %s:\n%s", path, diff)
-		}
-		if path == "/messages" {
-			if diff := cmp.Diff(first, read("/v1/admin/sessions/", access.ScopeAdmin)); diff != "" {
-				a.t.Errorf("an admin reads:\n%s", diff)
-			}
-		}
-	}
-	if diff := cmp.Diff(before, a.call("GET", a.task).do(a.t).Body.String()); diff != "" {
-		a.t.Errorf("reading wrote:\n%s", diff)
-	}
-}
-
-func paged(a *aggregation) {
+// The rollback of a run does not take back what it delegated in turn.
+func nestedRolledBack(a *aggregation) {
 	child := a.child()
-	var want []string
-	for i := range 6 {
-		call := fmt.Sprint("c", i)
-		a.say(a.main, asks(), delegating([]string{call}, "own"), did())
-		a.run(a.main, child, call, call)
-		want = append(want, fmt.Sprintf("%d: own@MAIN %s@SUBAGENT", 3*i+2, call))
+	grandchild := a.sub("subagent", child)
+	a.say(a.main, asks(), delegating([]string{"c1", "c2"}))
+	for _, call := range []string{"c1", "c2"} {
+		run := a.start(a.main, child, call)
+		a.say(child, asks(), delegating([]string{"call_0"}, call))
+		a.run(child, grandchild, "call_0", "deep/"+call)
+		a.end(run, "completed")
 	}
-	for _, size := range []string{"?rounds=1", "?rounds=4", "?limit=1", "?limit=2", "?limit=5", "?limit=200"} {
-		var got []string
-		for cursor := ""; ; {
-			var page struct {
-				More bool  `json:"has_more"`
-				Next int64 `json:"next_before"`
-			}
-			got = append(a.shown(a.main, size+cursor), got...)
-			a.read("/v1/sessions/"+a.main+"/messages"+size+cursor, &page)
-			if !page.More {
-				break
-			}
-			cursor = fmt.Sprintf("&before=%d", page.Next)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			a.t.Errorf("%s (-want +got):\n%s", size, diff)
-		}
-	}
-	a.call("POST", "/v1/sessions/"+a.main+"/messages/rollback", object{"from_seq": 14}).as(access.ScopeRunner).do(a.t).want(a.t, 200)
-	for query, lines := range map[string][]string{ // cursors at messages that are gone
-		"?rounds=1&before=17": want[:0], "?rounds=2&before=15": want[3:4], "?limit=200&after=14": want[:0], "?limit=3&after=-7": want[:1],
-	} {
-		if diff := cmp.Diff(append([]string{}, lines...), a.shown(a.main, query)); diff != "" {
-			a.t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
-	}
+	a.rollBack(child, 3)
+	a.want(a.main, "2: c1@SUBAGENT deep/c1@SUBAGENT c2@SUBAGENT deep/c2@SUBAGENT")
+	a.want(child, "2: c1@SUBAGENT deep/c1@SUBAGENT")
+	a.want(grandchild, "2: deep/c1@SUBAGENT", "4: deep/c2@SUBAGENT")
 }
 
-func mergedRounds(a *aggregation) {
+// The deletion ends the run, which shows what it had saved.
+func deletedWhileRunning(a *aggregation) {
 	child := a.child()
-	edit := object{"path": "both", "change_type": "MODIFIED", "before_content": "a\nb\n", "after_content": "a\nb\nc\n"}
-	a.say(a.main, asks(), delegating([]string{"c"}, "both", "own"))
+	a.say(a.main, asks(), delegating([]string{"c"}))
 	run := a.start(a.main, child, "c")
-	a.say(child, object{"role": "assistant", "content": "more", "file_changes": []any{edit}})
-	a.end(run, "completed")
-	a.say(a.main, asks(), did("own"))
-	type entry struct {
-		Path  string
-		Type  string `json:"change_type"`
-		Added int64  `json:"lines_added"`
-		After string `json:"after_content"`
-	}
-	var rounds struct {
-		Items []struct {
-			Messages, Subagents int
-			State               string
-			Added               int64   `json:"lines_added"`
-			Changes             []entry `json:"file_changes"`
+	a.say(child, did("saved"))
+	a.want(a.main)
+	a.call("DELETE", "/v1/sessions/"+child).do(a.t).want(a.t, 204)
+	a.want(a.main, "2: saved@SUBAGENT")
+	a.call("PATCH", run, object{"status": "completed"}).as(access.ScopeRunner).do(a.t).want(a.t, 200, `"status":"cancelled"`)
+}
+
+// A resumed agent that sends its record again adds nothing, and binds nothing again.
+func sentAgain(a *aggregation) {
+	ask, call := asks(), delegating([]string{"c"}, "own")
+	ask["id"], call["id"] = domain.NewID(), domain.NewID()
+	a.say(a.main, ask, call)
+	a.run(a.main, a.child(), "c", "a")
+	waiting := a.start(a.main, a.child(), "c")
+	a.say(a.main, ask, call)
+	a.end(waiting, "completed")
+	a.want(a.main, "2: own@MAIN a@SUBAGENT")
+}
+
+// Only delegation tools delegate, whatever else has the same id.
+func otherTool(a *aggregation) {
+	read := delegating([]string{"c"}, "own")
+	read["tool_calls"].([]any)[0].(object)["name"] = "Read"
+	a.say(a.main, asks(), delegating([]string{"c"}), read)
+	a.run(a.main, a.child(), "c", "a")
+	a.want(a.main, "2: a@SUBAGENT", "3: own@MAIN")
+}
+
+// A crashed run ends where the next one of its child begins. No request leaves a run
+// terminal without its end: the process that would have written it is gone.
+func crashed(a *aggregation) {
+	child := a.child()
+	a.say(a.main, asks(), delegating([]string{"c1", "c2"}))
+	run := a.start(a.main, child, "c1")
+	a.say(child, did("first"))
+	task := strings.TrimPrefix(a.task, "/v1/tasks/")
+	err := a.store.Executions().InTx(a.t.Context(), task, func(ctx context.Context, tx subagent.ExecutionTx) error {
+		e, err := tx.Execution(ctx, run[strings.LastIndex(run, "/")+1:])
+		if err != nil {
+			return err
 		}
+		e.Status = subagent.ExecutionFailed
+		return tx.EndExecution(ctx, e)
+	})
+	if err != nil {
+		a.t.Fatal(err)
 	}
-	a.read("/v1/sessions/"+a.main+"/rounds", &rounds)
-	got := fmt.Sprintf("%+v", rounds.Items)
-	want := "[{Messages:2 Subagents:1 State:completed Added:5 Changes:[" +
-		"{Path:both Type:CREATED Added:3 After:a\nb\nc\n} {Path:own Type:CREATED Added:2 After:a\nb\n}]} " +
-		"{Messages:2 Subagents:0 State:completed Added:2 Changes:[{Path:own Type:CREATED Added:2 After:a\nb\n}]}]"
-	if diff := cmp.Diff(want, got); diff != "" {
-		a.t.Errorf("rounds (-want +got):\n%s", diff)
-	}
-	var all struct{ Items []entry }
-	a.read("/v1/sessions/"+a.main+"/file-changes", &all)
-	if len(all.Items) != 2 || all.Items[0].Path != "both" || all.Items[1].Added != 4 {
-		a.t.Errorf("merged list: %+v", all.Items)
-	}
-	a.call("PATCH", "/v1/sessions/"+a.main, object{"state": "running"}).as(access.ScopeRunner).do(a.t).want(a.t, 200)
-	rounds.Items = nil
-	a.read("/v1/sessions/"+a.main+"/rounds", &rounds)
-	if first, last := rounds.Items[0], rounds.Items[1]; len(first.Changes) != 2 || last.State != "running" || len(last.Changes) != 0 {
-		a.t.Errorf("while the last round runs: %+v", rounds.Items)
-	}
+	a.say(child, did("behind it"))
+	a.want(a.main, "2: first@SUBAGENT behind it@SUBAGENT")
+	a.run(a.main, child, "c2", "second")
+	a.say(child, did("of no run"))
+	a.want(a.main, "2: first@SUBAGENT behind it@SUBAGENT second@SUBAGENT")
 }

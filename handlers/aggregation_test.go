@@ -23,24 +23,32 @@ type aggregation struct {
 // the message with seq 2 shows the changes of a, its own, and of b, a subagent's.
 func TestAggregation(t *testing.T) {
 	cases := map[string]func(a *aggregation){
-		"own changes, and then a subagent's":                    ownAndSubagent,
-		"parallel delegations, in the order of their calls":     parallel,
-		"a follow-up shows on its own message":                  followUp,
-		"a failed and a cancelled run show what they saved":     failedAndCancelled,
-		"HI-3 a running one shows nothing":                      running,
-		"HI-10 the end of a session ends its runs":              endedWithSession,
-		"HI-4 a rolled-back follow-up stays":                    rolledBack,
-		"HI-5 legacy runs show nothing":                         legacy,
-		"HI-6 a call id that comes again":                       reusedCall,
-		"HI-6 a run that waits for its message":                 lateMessage,
-		"HI-6 a frame that carries the call":                    carriedByFrame,
-		"HI-20 a subagent's own history":                        ownHistory,
-		"HI-21 a side task":                                     sideTask,
-		"HI-22 a delegation within one":                         nested,
-		"HI-25 a deleted child":                                 deletedChild,
-		"HI-25 a refresh gives the same, and so does HI-26":     refreshed,
-		"changes stay on their message, whatever page shows it": paged,
-		"rounds merge what they show":                           mergedRounds,
+		"HI-1 HI-6 own changes, and then a subagent's":             ownAndSubagent,
+		"HI-6 parallel delegations, in the order of their calls":   parallel,
+		"HI-2 a follow-up shows on its own message":                followUp,
+		"HI-2 a failed and a cancelled run show what they saved":   failedAndCancelled,
+		"HI-3 a running one shows nothing":                         running,
+		"HI-3 a crashed one ends where the next begins":            crashed,
+		"HI-4 a rolled-back follow-up stays":                       rolledBack,
+		"HI-4 HI-22 so does what it delegated":                     nestedRolledBack,
+		"HI-5 legacy runs show nothing":                            legacy,
+		"HI-6 a call id that comes again":                          reusedCall,
+		"HI-6 a run that waits for its message":                    lateMessage,
+		"HI-6 a frame that carries the call":                       carriedByFrame,
+		"HI-6 another tool with the same call id":                  otherTool,
+		"HI-8 many names of one file":                              pathsOfOneFile,
+		"HI-9 a record that is sent again":                         sentAgain,
+		"HI-10 the end of a session ends its runs":                 endedWithSession,
+		"HI-20 a subagent's own history":                           ownHistory,
+		"HI-21 a side task":                                        sideTask,
+		"HI-22 a delegation within one":                            nested,
+		"HI-24 texts that are left out, and who may read them":     textsLeftOut,
+		"HI-24 rounds merge what they show":                        mergedRounds,
+		"HI-25 a deleted child":                                    deletedChild,
+		"HI-25 HI-10 a child that is deleted while it runs":        deletedWhileRunning,
+		"HI-25 messages stay as they were told":                    contentStays,
+		"HI-25 HI-26 a refresh and an admin read the same":         refreshed,
+		"HI-23 HI-25 changes stay on their message, page for page": paged,
 	}
 	eachStack(t, func(t *testing.T, s *stack) {
 		for name, test := range cases {
@@ -141,6 +149,11 @@ func (a *aggregation) read(path string, into any) {
 	if err := json.Unmarshal(answered.Body.Bytes(), into); err != nil {
 		a.t.Fatal(err)
 	}
+}
+
+func (a *aggregation) rollBack(session string, from int) {
+	a.t.Helper()
+	a.call("POST", "/v1/sessions/"+session+"/messages/rollback", object{"from_seq": from}).as(access.ScopeRunner).do(a.t).want(a.t, 200)
 }
 
 func (a *aggregation) want(session string, lines ...string) {

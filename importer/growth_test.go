@@ -2,19 +2,15 @@ package importer_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"gatehouse/db"
-	"gatehouse/db/dbtest"
 	"gatehouse/domain/history"
 	"gatehouse/domain/session"
 	"gatehouse/domain/subagent"
@@ -76,7 +72,7 @@ func TestGrownFile(t *testing.T) {
 					t.Fatal(err)
 				}
 				w = fresh()
-				for _, cut := range cuts(text, 5) {
+				for _, cut := range cuts(text, 3) {
 					if err := os.WriteFile(filepath.Join(folder, main), text[:cut], 0o600); err != nil {
 						t.Fatal(err)
 					}
@@ -109,47 +105,6 @@ func cuts(text []byte, n int) []int {
 		places = append(places, end)
 	}
 	return append(places, len(text))
-}
-
-// HI-30: a load that was cut short before any statement is completed by the next one.
-func TestInterruptedLoad(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
-		const name = "experiments-worktrees"
-		store := open(t)
-		var statements atomic.Int64
-		dbtest.Probe(t, store, func(when dbtest.When, _ string) error {
-			if when == dbtest.Before {
-				statements.Add(1)
-			}
-			return nil
-		})
-		w := newWorld(t, store)
-		made := statements.Load()
-		w.load(t, sample(name))
-		all := statements.Load() - made
-		want := w.work(t).lasting()
-
-		for i := range int64(8) {
-			store := open(t)
-			w := newWorld(t, store)
-			ctx, cancel := context.WithCancel(t.Context())
-			left := all*i/8 + i
-			dbtest.Probe(t, store, func(when dbtest.When, _ string) error {
-				if left--; when == dbtest.Before && left == 0 || left < -all {
-					cancel()
-				}
-				return nil
-			})
-			result, err := w.tryLoad(ctx, sample(name))
-			if cancel(); left <= 0 && err == nil {
-				t.Fatalf("nothing told of the end of the context: %+v", result.Added)
-			}
-			rest := w.load(t, sample(name))
-			if diff := cmp.Diff(want, w.work(t).lasting()); diff != "" {
-				t.Errorf("cut short before statement %d, then %+v (-at once +in two):\n%s", all*i/8, rest.Added, diff)
-			}
-		}
-	})
 }
 
 // A call that has no result yet runs: it stays so until a grown file tells its end,

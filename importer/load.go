@@ -17,6 +17,10 @@ var (
 	ErrOtherTask      = &domain.Error{Kind: domain.KindConflict, Code: "other_task", Detail: "The session is in another task already, which no import made."}
 )
 
+// EnoughMemory is how many bytes of memory loading gets by with as fast as with more,
+// however much there is to load. A longer line than real ones are may need more.
+const EnoughMemory = 64 << 20
+
 // jobsAhead is how many jobs reading may be ahead of the database: few, since each may
 // hold a batch.
 const jobsAhead = 4
@@ -48,13 +52,13 @@ func (l *Loader) Load(ctx context.Context, t claudecode.Transcript, result *Resu
 	unreadable := result.Skipped[claudecode.ReasonUnreadable]
 	w := &writer{Services: l.services, workspaceID: l.workspaceID, sessions: map[string]*known{}, invocations: newInvocations()}
 	read, failed := w.follow(ctx, t, result.Summary, told)
-	result.add(t.Path, w)
+	result.add(w)
 	reason, refused := refusal(failed)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case refused:
-		result.refuse(t.Path, reason)
+		result.refuse(claudecode.Problem{File: t.Path, Reason: reason})
 	case failed != nil:
 		return failed
 	case read == nil:

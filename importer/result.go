@@ -32,18 +32,18 @@ func (r *Result) Complete() bool {
 	return !r.refused && r.Skipped[claudecode.ReasonUnreadable] == 0
 }
 
-// refuse notes that something of a file did not go in.
-func (r *Result) refuse(file string, reason claudecode.Reason) {
+// refuse notes that something did not go in.
+func (r *Result) refuse(p claudecode.Problem) {
 	r.refused = true
-	r.Report(file, 0, reason)
+	r.Report(p.File, p.Line, p.Reason)
 }
 
-// add counts what w wrote and what of a file it could not.
-func (r *Result) add(file string, w *writer) {
+// add counts what w wrote and what it could not.
+func (r *Result) add(w *writer) {
 	a, b := &r.Added, w.added
 	a.Files, a.Tasks, a.Sessions, a.Messages = a.Files+b.Files, a.Tasks+b.Tasks, a.Sessions+b.Sessions, a.Messages+b.Messages
 	a.FileChanges, a.Executions, a.Subagents = a.FileChanges+b.FileChanges, a.Executions+b.Executions, a.Subagents+b.Subagents
-	for _, reason := range w.refused {
-		r.refuse(file, reason)
+	for _, p := range w.refused {
+		r.refuse(p)
 	}
 }

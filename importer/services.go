@@ -40,6 +40,7 @@ type Sessions interface {
 // History is what loading asks of transcripts.
 type History interface {
 	Complete(ctx context.Context, taskID, sessionID string, batch []history.NewMessage) (history.Completed, error)
+	Messages(ctx context.Context, sessionID string, q history.PageQuery) (history.Page, error)
 }
 
 // Executions is what loading asks of the runs of subagents.

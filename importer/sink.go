@@ -42,6 +42,7 @@ type batch struct {
 	sessionID string
 	turns     []session.RecordedTurn
 	messages  []history.NewMessage
+	places    []claudecode.Place // of the messages
 	bytes     int
 }
 
@@ -132,7 +133,7 @@ func (s *sink) Message(ctx context.Context, m claudecode.Message) error {
 	if err != nil {
 		return err
 	}
-	s.batch.messages = append(s.batch.messages, n)
+	s.batch.messages, s.batch.places = append(s.batch.messages, n), append(s.batch.places, m.Place)
 	s.batch.bytes += size(n)
 	if len(s.batch.messages) < domain.MaxBatch && s.batch.bytes < maxBatchBytes {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"gatehouse/db"
@@ -104,6 +106,30 @@ type work struct {
 // work reads the only task of the default workspace; the zero one when there is none.
 func (w *world) work(tb testing.TB) work {
 	tb.Helper()
+	all := w.works(tb)
+	if len(all) == 0 {
+		return work{}
+	}
+	return all[0]
+}
+
+// works reads all tasks of the default workspace, by their ids.
+func (w *world) works(tb testing.TB) []work {
+	tb.Helper()
+	tasks, err := w.tasks.List(tb.Context(), task.Filter{WorkspaceID: &w.workspaceID}, domain.PageRequest{Limit: domain.MaxListItems})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	slices.SortFunc(tasks.Items, func(a, b task.Task) int { return strings.Compare(a.ID, b.ID) })
+	var all []work
+	for _, t := range tasks.Items {
+		all = append(all, w.workOf(tb, t))
+	}
+	return all
+}
+
+func (w *world) workOf(tb testing.TB, of task.Task) work {
+	tb.Helper()
 	must := func(err error) {
 		tb.Helper()
 		if err != nil {
@@ -111,14 +137,8 @@ func (w *world) work(tb testing.TB) work {
 		}
 	}
 	ctx, all := tb.Context(), domain.PageRequest{Limit: domain.MaxListItems}
-	got := work{Turns: map[string][]session.Turn{}, Messages: map[string][]history.PageMessage{}, Executions: map[string][]subagent.Execution{}}
+	got := work{Task: of, Turns: map[string][]session.Turn{}, Messages: map[string][]history.PageMessage{}, Executions: map[string][]subagent.Execution{}}
 	got.Contexts = map[string][]subagent.Context{}
-	tasks, err := w.tasks.List(ctx, task.Filter{WorkspaceID: &w.workspaceID}, all)
-	must(err)
-	if len(tasks.Items) == 0 {
-		return got
-	}
-	got.Task = tasks.Items[0]
 	sessions, err := w.sessions.List(ctx, got.Task.ID, all)
 	must(err)
 	got.Sessions = sessions.Items

@@ -9,7 +9,6 @@ import (
 	"gatehouse/domain"
 	"gatehouse/domain/history"
 	"gatehouse/domain/session"
-	"gatehouse/domain/subagent"
 	"gatehouse/domain/task"
 	"gatehouse/importer/claudecode"
 )
@@ -24,7 +23,7 @@ type writer struct {
 	sessions    map[string]*known
 	invocations invocations
 	added       Added
-	refused     []claudecode.Reason // of single messages
+	refused     []claudecode.Problem // messages and runs
 }
 
 // known is a session that the transcript told of.
@@ -34,8 +33,14 @@ type known struct {
 	files int           // that it was read from and that gave nothing new yet
 	grew  bool
 
-	over bool // whether the run that is told had ended before
-	late bool // whether it said something new in it
+	last int64 // seq of its last message, as it was before
+
+	over   bool   // whether the run that is told had ended before
+	behind string // then: the message that stood first behind its end
+	late   bool   // whether the run tells something that is not in it yet
+	lost   bool   // whether the run was refused
+
+	gone claudecode.Reason // why the domain refused the session, if it did
 }
 
 // grew notes that something of a session was new.
@@ -47,11 +52,21 @@ func (w *writer) grew(sessionID string) {
 }
 
 // session makes a session at a time, unless it is there, and with a main one the
-// task. It was read from some files of its own.
+// task. It was read from some files of its own. Of a child that the domain refuses,
+// as one that somebody deleted, nothing goes in; the others do.
 func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time, files int) error {
 	w.Clock.set(at)
 	told := &known{child: s.Kind == claudecode.KindSubagent, files: files}
 	w.sessions[s.ID] = told
+	err := w.makeSession(ctx, s, told)
+	if reason, refused := refusal(err); refused && told.child {
+		told.gone = reason
+		return nil
+	}
+	return err
+}
+
+func (w *writer) makeSession(ctx context.Context, s claudecode.Session, told *known) error {
 	stored, err := w.Sessions.Get(ctx, s.ID)
 	switch {
 	case err == nil && stored.TaskID != w.task.ID:
@@ -65,6 +80,7 @@ func (w *writer) session(ctx context.Context, s claudecode.Session, at time.Time
 			return err
 		}
 	}
+	told.last = stored.LastMessageSeq
 	if told.state = stored.State; !missing {
 		return w.learn(ctx, stored, s)
 	}
@@ -122,6 +138,9 @@ func (w *writer) makeTask(ctx context.Context) error {
 		return ErrOtherWorkspace
 	case err == nil && slices.Contains(w.task.Formerly, t.Title):
 		_, err := w.Tasks.Update(ctx, t.ID, task.Patch{Title: &w.task.Title})
+		if errors.Is(err, task.ErrArchived) { // its title stays
+			return nil
+		}
 		return err
 	case err == nil || !errors.Is(err, task.ErrNotFound):
 		return err
@@ -136,51 +155,25 @@ func (w *writer) makeTask(ctx context.Context) error {
 // settle leaves a session where the transcript left it. A main session that gave
 // nothing new is left alone: somebody may be working with it.
 func (w *writer) settle(ctx context.Context, s claudecode.SessionState, at time.Time) error {
+	w.record(ctx, w.invocations.left(s.ID))
 	of := w.sessions[s.ID]
-	if of.state.Terminal() || !of.grew && !of.child && of.state != session.StateCreated {
+	if of.gone != "" || of.state.Terminal() || !of.grew && !of.child && of.state != session.StateCreated {
 		return nil
 	}
 	w.Clock.set(at)
 	_, err := w.Sessions.Update(ctx, w.task.ID, s.ID, session.Patch{State: new(session.State(s.State))})
-	return err
-}
-
-func (w *writer) start(ctx context.Context, e claudecode.ExecutionStart) error {
-	w.Clock.set(e.At)
-	run, created, err := w.Executions.Start(ctx, subagent.ExecutionStart{
-		ID: e.ID, TaskID: w.task.ID, ParentSessionID: e.ParentSessionID, ParentToolCallID: e.ParentToolCall,
-		ParentMessageID: &e.ParentMessageID, ChildSessionID: e.ChildSessionID, Tool: e.Tool,
-	})
-	if err != nil {
-		return err
-	}
-	if created {
-		w.grew(e.ParentSessionID)
-		w.added.Executions++
-	}
-	child := w.sessions[e.ChildSessionID]
-	child.over, child.late = run.Status != subagent.ExecutionRunning, false
-	w.record(ctx, w.invocations.launched(w.task.ID, e))
-	return nil
-}
-
-// end ends a run. One that an earlier load ended takes in what the child said in it
-// and that load did not find.
-func (w *writer) end(ctx context.Context, e claudecode.ExecutionEnd) error {
-	w.Clock.set(e.At)
-	w.record(ctx, w.invocations.ended(e))
-	run, err := w.Executions.End(ctx, w.task.ID, e.ID, subagent.ExecutionStatus(e.Status))
-	if err != nil {
-		return err
-	}
-	if child := w.sessions[run.ChildSessionID]; child.over && child.late {
-		_, err = w.Executions.Extend(ctx, w.task.ID, e.ID)
+	if errors.Is(err, session.ErrUnavailable) { // another import, which found more, ended it meanwhile
+		return nil
 	}
 	return err
 }
 
 // write writes the turns and messages of a batch.
 func (w *writer) write(ctx context.Context, b batch) error {
+	of := w.sessions[b.sessionID]
+	if of.gone != "" {
+		return nil
+	}
 	if len(b.turns) > 0 {
 		changed, err := w.Sessions.RecordTurns(ctx, w.task.ID, b.sessionID, b.turns)
 		if err != nil {
@@ -193,12 +186,18 @@ func (w *writer) write(ctx context.Context, b batch) error {
 	if len(b.messages) == 0 {
 		return nil
 	}
-	return w.writeMessages(ctx, b.sessionID, b.messages)
+	of.late = of.late || of.behind != "" && slices.ContainsFunc(b.messages, func(m history.NewMessage) bool { return m.ID == of.behind })
+	return w.writeMessages(ctx, b.sessionID, b.messages, b.places)
 }
 
-// writeMessages writes messages. Those that the domain refuses are found by halves
-// and left out.
-func (w *writer) writeMessages(ctx context.Context, sessionID string, messages []history.NewMessage) error {
+// refuse notes that what begins at a place does not go in.
+func (w *writer) refuse(at claudecode.Place, reason claudecode.Reason) {
+	w.refused = append(w.refused, claudecode.Problem{File: at.File, Line: at.Line, Reason: reason})
+}
+
+// writeMessages writes messages. Those that the domain refuses are found by halves,
+// named by their places and left out.
+func (w *writer) writeMessages(ctx context.Context, sessionID string, messages []history.NewMessage, places []claudecode.Place) error {
 	done, err := w.History.Complete(ctx, w.task.ID, sessionID, messages)
 	if err == nil {
 		w.added.Messages += done.Messages
@@ -216,12 +215,12 @@ func (w *writer) writeMessages(ctx context.Context, sessionID string, messages [
 	}
 	if len(messages) == 1 {
 		reason, _ := refusal(err)
-		w.refused = append(w.refused, reason)
+		w.refuse(places[0], reason)
 		return nil
 	}
 	half := len(messages) / 2
-	if err := w.writeMessages(ctx, sessionID, messages[:half]); err != nil {
+	if err := w.writeMessages(ctx, sessionID, messages[:half], places[:half]); err != nil {
 		return err
 	}
-	return w.writeMessages(ctx, sessionID, messages[half:])
+	return w.writeMessages(ctx, sessionID, messages[half:], places[half:])
 }

@@ -16,3 +16,13 @@ func tuneGC() {
 		debug.SetGCPercent(gcPercent)
 	}
 }
+
+// keepMemory has garbage collected sooner where more than so many bytes would be used,
+// unless the operator has a word in it, until undo is called.
+func keepMemory(bytes int64) (undo func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(bytes)
+	return func() { debug.SetMemoryLimit(before) }
+}

@@ -75,6 +75,7 @@ func (p *program) importClaudeCode(ctx context.Context, cfg config.Settings, log
 	if len(found) == 0 {
 		return errNothing
 	}
+	defer keepMemory(importer.EnoughMemory)() // HI-33
 	// A cut-short import goes on where it was: it is enough to wait for the disk at
 	// its end, once.
 	cfg.SQLiteSynchronous = "normal"

@@ -135,6 +135,9 @@ func reasonInWords(r claudecode.Reason) string {
 		"other_workspace":            "its session is in another workspace already; nothing of it was written",
 		"other_task":                 "its session is in another task already, which no import made; nothing of it was written",
 		"message_conflict":           "a message differs from the one that was stored under its id",
+		"message_not_found":          "the run of a subagent whose message was left out",
+		"session_conflict":           "the run of a subagent whose session was deleted",
+		"task_archived":              "a new subagent, which an archived task does not take",
 		"validation_failed":          "a message is beyond the limits of what is stored",
 	}[r]
 	if words == "" {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -46,6 +48,28 @@ func readImported(t *testing.T, out string) (got imported) {
 	return got
 }
 
+// sampleTotals is what the samples hold in all.
+func sampleTotals(t *testing.T) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(importSamples, "..", "totals.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var samples map[string]struct {
+		Holds map[string]int `json:"holds"`
+	}
+	if err := json.Unmarshal(text, &samples); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for _, s := range samples {
+		for what, n := range s.Holds {
+			all[what] += n
+		}
+	}
+	return all
+}
+
 func TestImport(t *testing.T) { // HI-30, HI-33
 	dbtest.EachURL(t, func(t *testing.T, newURL func(testing.TB) string) {
 		t.Helper()
@@ -55,14 +79,12 @@ func TestImport(t *testing.T) { // HI-30, HI-33
 			t.Fatalf("%d %s", status, errs)
 		}
 		got := readImported(t, out)
-		want := map[string]int{
-			"files": 13, "tasks": 5, "sessions": 22, "messages": 562, "file_changes": 43, "executions": 17, "subagents": 17,
-		}
-		if diff := cmp.Diff(want, got.Added); diff != "" || got.Messages != 562 || len(got.Problems) > 0 || got.Skipped == nil {
+		want := sampleTotals(t)
+		if diff := cmp.Diff(want, got.Added); diff != "" || got.Messages != want["messages"] || len(got.Problems) > 0 || got.Skipped == nil {
 			t.Errorf("%s\nadded (-want +got):\n%s", out, diff)
 		}
 		status, out, errs = runProgram(t, environ, "import", "claude-code", importSamples)
-		if status != 0 || !strings.Contains(out, "562 messages") || !strings.Contains(out, "added  nothing") || strings.Contains(errs, "token") {
+		if status != 0 || !strings.Contains(out, fmt.Sprint(want["messages"], " messages")) || !strings.Contains(out, "added  nothing") || strings.Contains(errs, "token") {
 			t.Errorf("second time: %d %q %q", status, out, errs)
 		}
 	})
@@ -96,6 +118,60 @@ func TestImportOfBadLines(t *testing.T) { // HI-31
 	status, out, _ = runProgram(t, environ, "import", "claude-code", folder)
 	if status != 0 || !strings.Contains(out, path+":1: no JSON\n") {
 		t.Errorf("%d %s", status, out)
+	}
+}
+
+// Whatever a file is, it stops none of the others; what is wrong with it is named, and
+// no failure as long as the system lets it be read (HI-31).
+func TestImportOfOddFiles(t *testing.T) {
+	session, err := os.ReadFile(filepath.Join(importSamples, "inline-sidechain", "task_non_sdk.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(n int) string { return string(bytes.SplitAfter(session, []byte("\n"))[n]) }
+	for name, c := range map[string]struct {
+		text     string
+		messages int
+		problems []string // as line:reason
+	}{
+		"empty":                {"", 0, []string{"0:no_conversation"}},
+		"binary junk":          {"\x00\xff\xfe\n\x7fELF", 0, []string{"1:invalid_utf8", "1:malformed_json", "2:malformed_json", "0:no_conversation"}},
+		"no final newline":     {strings.TrimSuffix(string(session), "\n"), 10, nil},
+		"carriage returns":     {strings.ReplaceAll(string(session), "\n", "\r\n"), 10, nil},
+		"byte order mark":      {"\uFEFF" + string(session), 10, nil},
+		"two on a line":        {strings.Replace(string(session), "\n", "", 1), 10, nil},
+		"a line over a MiB":    {string(session) + `{"type":"system","content":"` + strings.Repeat("x", 1<<20) + `"}`, 10, nil},
+		"torn in the middle":   {line(0) + line(1)[:50] + "\n" + string(session), 10, []string{"2:torn_line"}},
+		"of no known sort":     {`{"type":"telepathy"}` + "\n" + string(session), 10, []string{"1:unknown_type"}},
+		"nothing but a number": {"7", 0, []string{"1:not_an_object", "0:no_conversation"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			odd, good := filepath.Join(folder, "a.jsonl"), filepath.Join(folder, "b")
+			if err := os.CopyFS(good, os.DirFS(filepath.Join(importSamples, "src-experiments-claude_p"))); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(odd, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(folder, "folder.jsonl"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			status, out, errs := runProgram(t, []string{"GATEHOUSE_DATABASE=" + dbtest.SQLiteURL(t)}, "import", "claude-code", "--json", folder)
+			if status != 0 {
+				t.Fatalf("%d %s", status, errs)
+			}
+			got := readImported(t, out)
+			var problems []string
+			for _, p := range got.Problems {
+				if problems = append(problems, fmt.Sprintf("%d:%s", p.Line, p.Reason)); p.File != odd {
+					t.Errorf("%s has a problem", p.File)
+				}
+			}
+			if diff := cmp.Diff(c.problems, problems); diff != "" || got.Added["messages"] != 39+c.messages {
+				t.Errorf("added %v, problems (-want +got):\n%s", got.Added, diff)
+			}
+		})
 	}
 }
 

@@ -3,8 +3,9 @@
 //
 // SQLite databases are files in the folder of the test. PostgreSQL is a server
 // that the tests start from the binaries on this machine, share among all test
-// processes of the user, and stop when the last of them ends, however it ends; or
-// the server that GATEHOUSE_TEST_POSTGRES names, as a role that may create
+// processes of the user, and stop when the last of them ends, however it ends: in
+// memory where /dev/shm has room, or in the folder GATEHOUSE_TEST_FOLDER names; or the
+// server that GATEHOUSE_TEST_POSTGRES names, as a role that may create
 // databases. Without either a test fails: it never skips.
 package dbtest
 
@@ -63,6 +64,11 @@ const (
 // Probe has f called around every statement of s until the test ends. The error
 // it returns becomes the statement's. It must be safe for concurrent use.
 func Probe(tb testing.TB, s *db.Store, f func(when When, sql string) error) {
+	ProbeArgs(tb, s, func(when When, sql string, _ []any) error { return f(when, sql) })
+}
+
+// ProbeArgs is [Probe] for who asks with what arguments as well.
+func ProbeArgs(tb testing.TB, s *db.Store, f func(when When, sql string, args []any) error) {
 	s.SetProbe(f)
 	tb.Cleanup(func() { s.SetProbe(nil) })
 }

@@ -30,7 +30,7 @@ func TestServerEndsWithItsLastUser(t *testing.T) {
 	dir := filepath.Join(tmp, filepath.Base(folder()))
 	for range 2 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServerEndsWithItsLastUser$")
-		cmd.Env = append(os.Environ(), holdVar+"=1", "TMPDIR="+tmp)
+		cmd.Env = append(os.Environ(), holdVar+"=1", folderVar+"="+tmp)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -79,6 +79,7 @@ var (
 	}
 	fleeting = []string{
 		"shared_buffers=64MB", "fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "autovacuum=off",
+		"min_wal_size=32MB", "max_wal_size=256MB", // it may be in memory
 	}
 )
 

@@ -56,6 +56,18 @@ func TestRecord(t *testing.T) {
 			ReportedChange{ChangeType: Modified, BeforeContent: new("\x00"), AfterContent: new("a"), LinesAdded: new(int64(3))},
 			FileChange{DiffMode: Unsupported, DiffUnavailableReason: new(ReasonBinary)},
 		},
+		"other line ends are other lines": {
+			ReportedChange{ChangeType: Modified, BeforeContent: new("a\r\nb\r\n"), AfterContent: new("a\nb\r\n")},
+			FileChange{DiffMode: Snapshot, BeforeContent: new("a\r\nb\r\n"), AfterContent: new("a\nb\r\n"), LinesAdded: new(int64(1)), LinesDeleted: new(int64(1))},
+		},
+		"a file without lines": {
+			ReportedChange{ChangeType: Created, AfterContent: new("")},
+			FileChange{DiffMode: Snapshot, BeforeContent: new(""), AfterContent: new(""), LinesAdded: new(int64(0)), LinesDeleted: new(int64(0))},
+		},
+		"U+0000 as the 8,191st character": {
+			ReportedChange{ChangeType: Deleted, BeforeContent: new(strings.Repeat("x", 8190) + "\x00"), LinesDeleted: new(int64(3))},
+			FileChange{DiffMode: Unsupported, DiffUnavailableReason: new(ReasonBinary)},
+		},
 		"U+0000 as the 8,192nd character": {
 			ReportedChange{ChangeType: Created, AfterContent: new(strings.Repeat("é", 8191) + "\x00")},
 			FileChange{DiffMode: Unsupported, DiffUnavailableReason: new(ReasonBinary)},
@@ -113,6 +125,56 @@ func TestRecordLargeTexts(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, *c.Patch); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// HI-7: either side over 512 KiB makes a patch, and no other size does.
+func TestRecordSnapshotBorder(t *testing.T) {
+	text := func(bytes int) *string { return new(strings.Repeat("x", bytes-1) + "\n") }
+	const most = domain.MaxSnapshotSide
+	for _, test := range []struct {
+		before, after int
+		want          DiffMode
+	}{
+		{most - 1, most, Snapshot},
+		{most, most - 1, Snapshot},
+		{most, most, Snapshot},
+		{most + 1, most, Patch},
+		{most, most + 1, Patch},
+		{2, most + 1, Patch},
+		{most + 1, 2, Patch},
+	} {
+		c := Record(ReportedChange{Path: "f", ChangeType: Modified, BeforeContent: text(test.before), AfterContent: text(test.after)}, "")
+		if c.DiffMode != test.want || (c.Patch == nil) != (test.want == Snapshot) || (c.BeforeContent == nil) != (test.want == Patch) {
+			t.Errorf("%d and %d bytes: %s", test.before, test.after, c.DiffMode)
+		}
+		if changed := test.before != test.after; (*c.LinesAdded == 1) != changed || (*c.LinesDeleted == 1) != changed {
+			t.Errorf("%d and %d bytes: +%d -%d", test.before, test.after, *c.LinesAdded, *c.LinesDeleted)
+		}
+	}
+}
+
+// HI-7: a patch of 256 KiB is whole, and one byte more cuts its last line off.
+func TestRecordPatchBorder(t *testing.T) {
+	const head = "@@ -1 +1,2 @@\n-a\n+b\n+"
+	fits := head + strings.Repeat("x", domain.MaxPatch-len(head)-1) + "\n"
+	for patch, want := range map[string]string{fits: fits, fits[:len(fits)-1] + "x\n": strings.TrimSuffix(head, "+")} {
+		c := Record(ReportedChange{Path: "f", ChangeType: Modified, Patch: &patch}, "")
+		if *c.Patch != want || c.PatchTruncated != (want != patch) || *c.LinesAdded != 2 || *c.LinesDeleted != 1 {
+			t.Errorf("%d bytes: %d are kept, truncated %t, +%d -%d", len(patch), len(*c.Patch), c.PatchTruncated, *c.LinesAdded, *c.LinesDeleted)
+		}
+	}
+}
+
+// HI-7: the same holds for a patch that is made here.
+func TestRecordMadePatchBorder(t *testing.T) {
+	const frame = "--- f\n+++ f\n@@ -0,0 +1,2 @@\n+\n+z\n"
+	for over := range 2 {
+		after := strings.Repeat("y", domain.MaxPatch-len(frame)+over) + "\nz\n"
+		c := Record(ReportedChange{Path: "f", ChangeType: Modified, AfterContent: &after}, "")
+		if c.PatchTruncated != (over > 0) || over == 0 && len(*c.Patch) != domain.MaxPatch || *c.LinesAdded != 2 {
+			t.Errorf("%d over: %d bytes, truncated %t, +%d", over, len(*c.Patch), c.PatchTruncated, *c.LinesAdded)
+		}
 	}
 }
 

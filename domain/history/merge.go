@@ -40,6 +40,7 @@ type operation struct {
 // group is the operations on one file, in their original order.
 type group struct {
 	key        string
+	opened     int // the index of the change that began it: groups are in its order
 	operations []operation
 	joined     bool // whether another group took its operations over
 }
@@ -63,7 +64,7 @@ func (g *grouping) add(op operation) {
 		group = moved
 	}
 	if group == nil {
-		group = g.open(key)
+		group = g.open(key, op.index)
 	}
 	group.operations = append(group.operations, op)
 }
@@ -76,8 +77,8 @@ func (g *grouping) renamed(c *SourcedChange) *group {
 	return g.at[*c.OldPathKey]
 }
 
-func (g *grouping) open(key string) *group {
-	opened := &group{key: key}
+func (g *grouping) open(key string, index int) *group {
+	opened := &group{key: key, opened: index}
 	g.groups = append(g.groups, opened)
 	g.at[key] = opened
 	return opened

@@ -124,7 +124,9 @@ func (p *RoundPage) addChanges(ctx context.Context, tx ReadTx, v View, mode Diff
 			}
 			at++
 		}
-		shown = pointers(shown, changes[i])
+		for _, g := range groupByPath(changes[i]) {
+			shown = append(shown, g.texts()...)
+		}
 	}
 	if err := fillTexts(ctx, tx, mode, shown); err != nil {
 		return err

@@ -34,6 +34,7 @@ func Executions(t *testing.T, open Open) {
 		"HI-6 the message given":                                      bindsGiven,
 		"HI-6 a frame of a subagent task carries its call":            bindsFrames,
 		"HI-6 a message that has a run catches no other":              bindsNoSecond,
+		"HI-6 once, and in its place, in every order of arrival":      bindsInEveryOrder,
 		"lists page, oldest first":                                    executionLists,
 		"EV-7 the parent's topics move":                               executionStamps,
 	})

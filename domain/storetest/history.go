@@ -2,10 +2,8 @@ package storetest
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +40,11 @@ func History(t *testing.T, open Open) {
 		"rounds with their merged changes":                                    listsRounds,
 		"a running round has no list yet":                                     listsRunningRound,
 		"the merged list of a session is paged":                               listsChanges,
+		"API-7 a list goes on while files are joined":                         listsWhileJoined,
+		"API-7 a list goes on while a run ends":                               listsWhileRunEnds,
+		"API-7 a list goes on while messages are rolled back":                 listsWhileRolledBack,
+		"HI-24 a file that was edited often has its texts":                    listsOftenEdited,
+		"HI-24 what is left out can be read alone":                            showsLeftOut,
 		"invariant 5: each saved change once, where it was delegated (QU-23)": historyModel,
 	})
 }
@@ -187,6 +190,9 @@ func showsNoSideTask(t *testing.T, w *historyWorld) {
 	side := w.session(w.taskID, session.KindSideTask, &w.main.ID)
 	its := w.child(side)
 	said := w.say(t, w.main, user(), delegates("call")).Results[1]
+	child := w.child(w.main)
+	e := w.start(t, child, "call")
+	below := w.say(t, child, delegates("deep"), works("child's")).Results[0]
 	w.say(t, side, user(), delegates("deep"), works("side"))
 	w.run(its, "deep", "its subagent's")
 	w.insert(t, subagent.Execution{
@@ -196,6 +202,13 @@ func showsNoSideTask(t *testing.T, w *historyWorld) {
 	})
 	w.wantShown(t, w.main, map[int64][]string{})
 	w.wantShown(t, side, map[int64][]string{2: {"its subagent's"}, 3: {"side"}})
+	w.insert(t, subagent.Execution{ // from below as well
+		ParentSessionID: child.ID, ParentToolCallID: new("deep"), ParentMessageID: &below.ID, ParentMessageSeq: &below.Seq,
+		ChildSessionID: side.ID, Run: 2, Tool: "Task", Status: subagent.ExecutionCompleted,
+		StartMessageSeq: new(int64(0)), EndMessageSeq: new(int64(3)),
+	})
+	w.end(t, e)
+	w.wantShown(t, w.main, map[int64][]string{2: {"child's"}})
 	if got := w.read(t, side, history.PageQuery{}).Messages[2].FileChanges[0]; got.SourceType != history.SourceMain {
 		t.Errorf("own change of a side task is %s", got.SourceType)
 	}
@@ -256,49 +269,6 @@ func showsCycle(t *testing.T, w *historyWorld) {
 	w.end(t, e)
 	w.wantShown(t, w.main, map[int64][]string{2: {"child's"}, 3: {"own"}})
 	w.wantShown(t, child, map[int64][]string{1: {"own"}, 2: {"child's"}})
-}
-
-func showsNoDiffs(t *testing.T, w *historyWorld) {
-	child := w.child(w.main)
-	w.say(t, w.main, user(), delegates("call"))
-	w.run(child, "call", "a")
-	page := w.read(t, w.main, history.PageQuery{Diffs: history.DiffsNone})
-	got := page.Messages[1].FileChanges[0]
-	if got.AfterContent != nil || got.BeforeContent != nil || !got.DiffOmitted || *got.LinesAdded != 2 || got.DiffMode != history.Snapshot {
-		t.Errorf("change is %+v", got)
-	}
-	full, err := w.history.FileChange(t.Context(), got.ID)
-	if err != nil || full.DiffOmitted || *full.AfterContent != "a\nb\n" || full.SourceSessionID != child.ID || *full.SourceAgentType != "coder" {
-		t.Errorf("change in full is %+v, %v", full, err)
-	}
-	_, err = w.history.FileChange(t.Context(), domain.NewID())
-	wantErr(t, err, history.ErrFileChangeNotFound)
-}
-
-func showsSomeDiffs(t *testing.T, w *historyWorld) {
-	side := strings.Repeat(strings.Repeat("x", 1023)+"\n", domain.MaxSnapshotSide/1024)
-	m := works()
-	for i := range 17 {
-		m.FileChanges = append(m.FileChanges, history.ReportedChange{
-			Path: fmt.Sprintf("f%02d", i), ChangeType: history.Created, AfterContent: &side,
-		})
-	}
-	m.FileChanges = append(m.FileChanges, history.ReportedChange{Path: "last", ChangeType: history.Deleted})
-	w.say(t, w.main, user(), m)
-	for i, c := range w.read(t, w.main, history.PageQuery{}).Messages[1].FileChanges {
-		if omitted := i == 16; c.DiffOmitted != omitted || c.DiffMode == history.Snapshot && (c.AfterContent == nil) != omitted {
-			t.Errorf("change %d: omitted %v", i, c.DiffOmitted)
-		}
-	}
-	rounds, err := w.history.Rounds(t.Context(), w.main.ID, history.RoundQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range rounds.Items[0].FileChanges {
-		if omitted := i == 16; c.DiffOmitted != omitted || c.DiffMode == history.Snapshot && (c.AfterContent == nil) != omitted {
-			t.Errorf("merged change %d: omitted %v", i, c.DiffOmitted)
-		}
-	}
 }
 
 func showsDeletedChild(t *testing.T, w *historyWorld) {

@@ -240,58 +240,6 @@ func listsChanges(t *testing.T, w *historyWorld) {
 	}
 }
 
-// HistoryStatements counts the statements of reading: their number does not depend
-// on how much there is (HI-23). watch tells every statement of the last store.
-func HistoryStatements(t *testing.T, open Open, watch func(tb testing.TB, f func(sql string))) {
-	w := newHistoryWorld(t, newWorld(t, open))
-	count := 0
-	watch(t, func(string) { count++ })
-	reads := map[string]func() error{
-		"messages": func() error {
-			_, err := w.history.Messages(t.Context(), w.main.ID, history.PageQuery{Rounds: new(50)})
-			return err
-		},
-		"rounds": func() error {
-			_, err := w.history.Rounds(t.Context(), w.main.ID, history.RoundQuery{})
-			return err
-		},
-		"file changes": func() error {
-			_, err := w.history.FileChanges(t.Context(), w.main.ID, domain.PageRequest{}, "")
-			return err
-		},
-	}
-	large := works("a", "b")
-	large.FileChanges[0].AfterContent = new(strings.Repeat("x", 5000))
-	counts := map[int]map[string]int{}
-	delegations := 0
-	for _, n := range []int{1, 50} {
-		for ; delegations < n; delegations++ {
-			child := w.child(w.main)
-			w.say(t, w.main, user(), delegates("call"))
-			e := w.start(t, child, "call")
-			w.say(t, child, delegates("deep"), large)
-			w.run(w.child(child), "deep", "c")
-			w.end(t, e)
-		}
-		counts[n] = map[string]int{}
-		for name, read := range reads {
-			count = 0
-			if err := read(); err != nil {
-				t.Fatal(err)
-			}
-			counts[n][name] = count
-		}
-	}
-	if diff := cmp.Diff(counts[1], counts[50]); diff != "" {
-		t.Errorf("statements differ:\n%s", diff)
-	}
-	for name, n := range counts[50] {
-		if n > 5 {
-			t.Errorf("%s took %d statements", name, n)
-		}
-	}
-}
-
 // deleteSession removes the row of a session, and what goes with it.
 func (w *historyWorld) deleteSession(id string) {
 	w.t.Helper()

@@ -179,7 +179,13 @@ func (w *historyWorld) read(t failer, of session.Session, q history.PageQuery) h
 // messages that show none are left out.
 func (w *historyWorld) wantShown(t failer, of session.Session, want map[int64][]string) {
 	t.Helper()
-	if diff := cmp.Diff(want, shownPaths(w.read(t, of, history.PageQuery{Limit: new(200)}))); diff != "" {
+	wantPaths(t, w.read(t, of, history.PageQuery{Limit: new(200)}), want)
+}
+
+// wantPaths is that for a page.
+func wantPaths(t failer, page history.Page, want map[int64][]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, shownPaths(page)); diff != "" {
 		t.Errorf("history differs:\n%s", diff)
 	}
 }

@@ -120,7 +120,8 @@ func (f *faults) breakAt(t *testing.T, op faultyOp, at int, leaves bool, whole p
 		leave = cancel
 	}
 	err := f.during(at, leave, func() error { return do(ctx) })
-	got := w.state(t).since(before)
+	left := w.state(t)
+	got := left.since(before)
 	if !leaves && !errors.Is(err, errInjected) && (err != nil || got != whole) { // a lease that cannot be given back fails nobody
 		t.Errorf("at %d: error is %v", at, err)
 	}
@@ -128,7 +129,7 @@ func (f *faults) breakAt(t *testing.T, op faultyOp, at int, leaves bool, whole p
 		t.Errorf("at %d, leaves %v (%v): half of it is there: %+v", at, leaves, err, got)
 	}
 	if got == (promptDelta{}) {
-		if diff := cmp.Diff(before, w.state(t), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(before, left, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("at %d, leaves %v: a trace is left:\n%s", at, leaves, diff)
 		}
 	}

@@ -213,11 +213,13 @@ func (m *modelQueues) settle(d *queueDelivery, o prompt.Outcome) {
 	}
 }
 
-// endTurn ends a turn, and with the last one the run of its session.
+// endTurn ends a turn, and with the last one the run of its session. A turn that has
+// ended ends nothing again: what runs since then a runner has said.
 func (s *queueSession) endTurn(turn *queueTurn, state session.TurnState) {
-	if turn.state == session.TurnRunning {
-		turn.state = state
+	if turn.state != session.TurnRunning {
+		return
 	}
+	turn.state = state
 	if s.state == session.StateRunning && len(s.running()) == 0 {
 		s.state = session.StateWaitingForInput
 	}

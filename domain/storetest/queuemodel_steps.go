@@ -143,9 +143,7 @@ func (r *queueRun) endSome(rt *rapid.T) {
 	turn := rapid.SampledFrom(s.turns[max(0, len(s.turns)-2):]).Draw(rt, "turn")
 	_, err := r.sessions.EndTurn(r.t.Context(), r.taskID, r.turnIDs[turn], session.TurnCompleted)
 	r.answered(rt, err, "")
-	if turn.state == session.TurnRunning {
-		s.endTurn(turn, session.TurnCompleted)
-	}
+	s.endTurn(turn, session.TurnCompleted)
 }
 
 func (r *queueRun) resolveSome(rt *rapid.T) {

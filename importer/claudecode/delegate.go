@@ -12,10 +12,10 @@ import (
 // delegate tells the run of a subagent that a call of the message led to: that it
 // started, its messages, and that it ended, if it did.
 func (t *thread) delegate(ctx context.Context, c *call, message string) error {
-	ch := t.linked[c.id]
-	if ch == nil {
+	if c.delegated == nil || t.linked[c.id] == nil {
 		return nil
 	}
+	ch := t.linked[c.id]
 	k := ch.run(c.id)
 	f, closeFile := t.openChild(ch, k)
 	err := t.tellRun(ctx, ch, k, message, f)
@@ -74,7 +74,7 @@ func (t *thread) tellRun(ctx context.Context, ch *child, k int, message string, 
 	err = t.sink.ExecutionStart(ctx, ExecutionStart{
 		ID: id, ParentSessionID: t.session, ParentMessageID: message, ParentTurnID: t.turn.ID, ParentToolCall: c.id,
 		ChildSessionID: ch.session, AgentID: ch.agent, AgentType: cmp.Or(ch.meta.AgentType, c.agentType),
-		Description: c.description, Tool: c.name, Async: c.async, At: t.clock,
+		Description: c.description, Tool: c.name, Place: c.at.place(), Async: c.async, At: t.clock,
 	})
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (t *thread) tellRun(ctx context.Context, ch *child, k int, message string, 
 		if at.IsZero() {
 			at = sub.clock
 		}
-		if err := t.sink.ExecutionEnd(ctx, ExecutionEnd{id, status, metrics, at}); err != nil {
+		if err := t.sink.ExecutionEnd(ctx, ExecutionEnd{id, ch.session, status, metrics, at}); err != nil {
 			return err
 		}
 	}

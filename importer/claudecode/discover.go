@@ -19,6 +19,7 @@ type Transcript struct {
 	Path   string
 	Size   int64 // bytes, with the files of the subagents in its own folder
 	agents []agentFile
+	closed []string // folders of subagents that the system did not let be looked into
 }
 
 // agentFile is the file of a subagent.
@@ -48,7 +49,9 @@ var agentID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
 
 // Discover finds the session files at paths, each a file or a folder to search. The
 // files of subagents are found with their session: by themselves they are passed
-// over. The result has each file once, in the order of paths and of names.
+// over. The result has each file once, in the order of paths and of names. A path that
+// leads nowhere is an error. What the system does not let be looked into below a path is
+// in the result, to be named when it is read; what is gone meanwhile is not.
 func Discover(paths []string) ([]Transcript, error) {
 	var found []Transcript
 	seen := map[string]bool{}
@@ -56,24 +59,23 @@ func Discover(paths []string) ([]Transcript, error) {
 		root = followed(root)
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil:
+			case err != nil && path == root:
 				return err
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				found = append(found, Transcript{Path: path})
+				return nil //nolint:nilerr // it is named when it is read
 			case d.IsDir() && d.Name() == agentFolder && path != root:
 				return fs.SkipDir
 			case d.IsDir(), seen[path], !isSession(d.Name()):
 				return nil
 			}
 			seen[path] = true
-			info, err := d.Info()
-			if err != nil {
-				return err
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+				found = append(found, transcriptAt(path, info.Size()))
 			}
-			if !info.Mode().IsRegular() {
-				return nil
-			}
-			t, err := transcriptAt(path, info.Size())
-			found = append(found, t)
-			return err
+			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("find transcripts: %w", err)
@@ -100,35 +102,33 @@ func isSession(name string) bool {
 }
 
 // transcriptAt is the transcript of the session file at path.
-func transcriptAt(path string, size int64) (Transcript, error) {
+func transcriptAt(path string, size int64) Transcript {
 	t := Transcript{Path: path, Size: size}
 	folder := filepath.Join(strings.TrimSuffix(path, extension), agentFolder)
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path == folder {
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil
-		}
-		if err != nil || !d.Type().IsRegular() {
-			return err
+		case err != nil:
+			t.closed = append(t.closed, path)
+			return nil //nolint:nilerr // it is named when the transcript is read
+		case !d.Type().IsRegular():
+			return nil
 		}
 		id := strings.TrimSuffix(strings.TrimPrefix(d.Name(), agentPrefix), extension)
 		if agentPrefix+id+extension != d.Name() || strings.HasPrefix(d.Name(), compacting) || !agentID.MatchString(id) {
 			return nil
 		}
-		info, err := d.Info()
-		if err != nil {
-			return err
+		if info, err := d.Info(); err == nil {
+			t.Size += info.Size()
+			t.agents = append(t.agents, agentFile{id, path, info.Size(), metaOf(path)})
 		}
-		t.Size += info.Size()
-		t.agents = append(t.agents, agentFile{id, path, info.Size(), metaOf(path)})
 		return nil
 	})
-	if err != nil {
-		return t, err
-	}
 	slices.SortFunc(t.agents, func(a, b agentFile) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.path, b.path))
 	})
-	return t, nil
+	return t
 }
 
 // metaOf reads what stands beside the file of a subagent. Without it, or when it

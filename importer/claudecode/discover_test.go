@@ -3,6 +3,7 @@ package claudecode
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,5 +59,59 @@ func TestDiscover(t *testing.T) {
 	}
 	if _, err := Discover([]string{filepath.Join(folder, "missing")}); err == nil {
 		t.Error("a path that is not there: no error")
+	}
+}
+
+// A folder that the system does not let be looked into is named, and what is beside it
+// is found all the same (HI-31).
+func TestClosedFolders(t *testing.T) {
+	s := &script{}
+	folder := write(t, map[string]string{
+		testSession + ".jsonl":                    text(s.prompt("go")),
+		testSession + "/subagents/agent-a1.jsonl": "",
+		"a/other.jsonl":                           text(s.prompt("go")),
+	})
+	deepen(t, filepath.Join(folder, "a"))
+	deepen(t, filepath.Join(folder, testSession, "subagents"))
+	recorders, summary := make([]*recorder, 0), NewSummary()
+	found, err := Discover([]string{folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed int
+	for _, f := range found {
+		r := newRecorder(t)
+		if err := Read(t.Context(), f, r, summary, nil); err != nil {
+			failed++
+			continue
+		}
+		recorders = append(recorders, r)
+	}
+	if len(recorders) != 2 || failed != 1 || summary.Skipped[ReasonUnreadable] != 2 || summary.Messages != 2 {
+		t.Errorf("%d read, %d failed, %d messages, skipped %v", len(recorders), failed, summary.Messages, summary.Skipped)
+	}
+}
+
+// deepen makes folders in folders until their path is too long for the system, which
+// then lets nobody look into the last ones, whoever asks.
+func deepen(t *testing.T, folder string) {
+	t.Helper()
+	at, err := os.OpenRoot(folder)
+	for range 20 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.Repeat("d", 250)
+		if err := at.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		above := at
+		at, err = above.OpenRoot(name)
+		if err := above.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := at.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -77,10 +77,10 @@ func editOf(tool string, input jsontext.Value, res toolResult) (edit, bool) {
 			e.original, steps = d.Originals, d.Edits
 		}
 	default:
-		if !res.saysEdited() {
+		var says bool
+		if says, e.created = res.saysEdited(); !says {
 			return edit{}, false
 		}
-		e.created = strings.HasPrefix(res.text, "File created successfully")
 	}
 	for _, s := range steps {
 		e.fragments = append(e.fragments, history.Fragment{Before: s.OldString, After: s.NewString})
@@ -89,15 +89,18 @@ func editOf(tool string, input jsontext.Value, res toolResult) (edit, bool) {
 	return e, e.path != "" && len(e.path) <= domain.MaxPath && !domain.HasNUL(e.path) && (tool != "Write" || e.content != nil)
 }
 
-// saysEdited reports whether the text of a result says that a file was changed.
-func (res toolResult) saysEdited() bool {
-	if res.failed() || strings.Contains(res.text, "<tool_use_error>") {
-		return false
+// saysEdited reports whether the text of a result says that a file was changed, and
+// whether it is new.
+func (res toolResult) saysEdited() (edited, created bool) {
+	text := res.text()
+	if res.failed() || strings.Contains(text, "<tool_use_error>") {
+		return false, false
 	}
-	start := clip(res.text, 4<<10)
-	return strings.HasPrefix(start, "File created successfully") ||
+	start := clip(text, 4<<10)
+	created = strings.HasPrefix(start, "File created successfully")
+	return created ||
 		strings.HasPrefix(start, "The file ") && strings.Contains(start, "updated") ||
-		strings.HasPrefix(start, "Applied ")
+		strings.HasPrefix(start, "Applied "), created
 }
 
 // apply returns text with the steps of e, and whether each found its place.

@@ -35,7 +35,11 @@ type ref struct {
 	file *file
 	off  int64
 	size int
+	line int // that it is on, from 1
 }
+
+// place is where r stands, for people.
+func (r ref) place() Place { return Place{r.file.path, r.line} }
 
 var errChanged = errors.New("read transcript: the file was changed while it was read")
 

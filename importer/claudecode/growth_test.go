@@ -63,7 +63,7 @@ func checkGrowth(t *testing.T, cut, whole *recorder) {
 	}
 	for _, e := range cut.starts {
 		want := known[e.ID]
-		want.Async = e.Async // not known before the answer
+		want.Async, want.Place.File = e.Async, e.Place.File // the answer tells it; the files stand elsewhere
 		if diff := cmp.Diff(want, e); diff != "" {
 			t.Fatalf("execution (-whole +cut):\n%s", diff)
 		}
@@ -89,6 +89,7 @@ func checkMessage(t *testing.T, cut, whole Message) {
 		cut.Content, cut.Thinking, cut.ToolCalls, cut.FileChanges = whole.Content, whole.Thinking, whole.ToolCalls, whole.FileChanges
 		cut.Metadata, cut.Settled = whole.Metadata, whole.Settled
 	}
+	cut.Place.File = whole.Place.File
 	if diff := cmp.Diff(whole, cut); diff != "" {
 		t.Fatalf("message (-whole +cut):\n%s", diff)
 	}

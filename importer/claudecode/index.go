@@ -14,26 +14,26 @@ import (
 type index struct {
 	lines       map[string][]ref // of each assistant message, in file order
 	calls       map[string]*call
+	tools       map[string]string
 	delegations []*call // in file order
 	endings     []ending
 	last        string // the message that began last; "" when a prompt did
 	facts       facts
 }
 
-// call is one call of a tool. Of calls that neither edit nor delegate only the
-// name is kept.
+// call is one call of a tool.
 type call struct {
-	id       string
 	name     string
-	message  string // key of the message it stands in
-	at       ref    // of its line
 	answered bool
 	result   ref // of the line that answers it
-	delegated
+	*delegated
 }
 
-// delegated is what is known of a call that delegates.
+// delegated is what else is known of a call that delegates. Other calls have none.
 type delegated struct {
+	id          string
+	message     string // key of the message it stands in
+	at          ref    // of its line
 	prompt      digest
 	description string
 	agentType   string
@@ -54,7 +54,7 @@ func digestOf(prompt string) digest {
 
 func newIndex() *index {
 	return &index{
-		lines: map[string][]ref{}, calls: map[string]*call{},
+		lines: map[string][]ref{}, calls: map[string]*call{}, tools: map[string]string{},
 		facts: facts{seen: uuids{}, summaries: map[string]string{}},
 	}
 }
@@ -107,7 +107,7 @@ func (x *index) addAssistant(r *record) {
 		if b.Type != blockToolUse || b.ID == "" || x.calls[b.ID] != nil {
 			continue
 		}
-		c := &call{id: b.ID, name: b.Name, message: key, at: r.at}
+		c := &call{name: x.tool(b.Name)}
 		x.calls[b.ID] = c
 		if delegates[b.Name] {
 			var in struct {
@@ -117,11 +117,23 @@ func (x *index) addAssistant(r *record) {
 				Resume      string `json:"resume"`
 			}
 			_ = json.Unmarshal(b.Input, &in, lenient) // what cannot be read is not known
-			c.prompt, c.description, c.agentType = digestOf(in.Prompt), title(in.Description), title(in.AgentType)
-			c.agentID = in.Resume
+			c.delegated = &delegated{
+				id: b.ID, message: key, at: r.at,
+				prompt: digestOf(in.Prompt), description: title(in.Description), agentType: title(in.AgentType), agentID: in.Resume,
+			}
 			x.delegations = append(x.delegations, c)
 		}
 	}
+}
+
+// tool is the name of a tool, kept once for all of its calls.
+func (x *index) tool(name string) string {
+	kept, known := x.tools[name]
+	if !known {
+		kept = name
+		x.tools[name] = name
+	}
+	return kept
 }
 
 func (x *index) addAnswer(r *record, a answer) {

@@ -9,10 +9,10 @@ import (
 	"gatehouse/domain"
 )
 
-// add tells the sink a message of the thread.
-func (t *thread) add(ctx context.Context, m Message) error {
+// add tells the sink a message of the thread that begins with r.
+func (t *thread) add(ctx context.Context, r *record, m Message) error {
 	m.SessionID, m.TurnID, m.Type = t.session, t.turn.ID, cmp.Or(m.Type, TypeMessage)
-	m.CreatedAt = t.clock
+	m.Place, m.CreatedAt = r.at.place(), t.clock
 	if m.Metadata == nil {
 		m.Metadata = map[string]any{}
 	}
@@ -42,12 +42,12 @@ func (t *thread) prompt(ctx context.Context, r *record) error {
 	if command != "" {
 		m.Metadata = map[string]any{"command": title(command)}
 	}
-	return t.add(ctx, m)
+	return t.add(ctx, r, m)
 }
 
 // notice tells what the program said in the conversation.
 func (t *thread) notice(ctx context.Context, r *record, text string, kind saying) error {
-	return t.add(ctx, Message{
+	return t.add(ctx, r, Message{
 		ID: t.lineID(r, 0), Role: RoleSystem, Type: TypeNotice, Content: text,
 		Metadata: map[string]any{"notice": kind.notice()}, Settled: true,
 	})
@@ -56,7 +56,7 @@ func (t *thread) notice(ctx context.Context, r *record, text string, kind saying
 // answers tells what tools answered.
 func (t *thread) answers(ctx context.Context, r *record) error {
 	for part, a := range r.answers() {
-		m := Message{ID: t.lineID(r, part), Role: RoleTool, Content: a.text, ToolCallID: a.call, Settled: true}
+		m := Message{ID: t.lineID(r, part), Role: RoleTool, Content: a.text(), ToolCallID: a.call, Settled: true}
 		m.Metadata = map[string]any{}
 		if a.isError {
 			m.Metadata["is_error"] = true
@@ -64,7 +64,7 @@ func (t *thread) answers(ctx context.Context, r *record) error {
 		if c := t.index.calls[a.call]; c != nil {
 			m.Metadata["tool"] = title(c.name)
 		}
-		if err := t.add(ctx, m); err != nil {
+		if err := t.add(ctx, r, m); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (t *thread) assistant(ctx context.Context, r *record) error {
 		return nil
 	}
 	m.ID = domain.DeriveID(t.session, "message", key)
-	if err := t.add(ctx, m); err != nil {
+	if err := t.add(ctx, r, m); err != nil {
 		return err
 	}
 	for _, c := range calls {

@@ -74,7 +74,8 @@ func polled(tool string, res toolResult, at ref, when time.Time) (ending, bool) 
 	}
 	var p pollResult
 	if res.detail.Kind() != '{' || json.Unmarshal(res.detail, &p, lenient) != nil {
-		p.Task.TaskID, p.Task.Status = tag(res.text, "task_id"), tag(res.text, "status")
+		text := res.text()
+		p.Task.TaskID, p.Task.Status = tag(text, "task_id"), tag(text, "status")
 	}
 	e := ending{agent: p.Task.TaskID, at: at, time: when}
 	status, ended := endedStates[p.Task.Status]

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io"
 	"iter"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -40,15 +41,18 @@ func (f *file) records(limit int, report reporter) iter.Seq2[*record, error] {
 var hashSeed = maphash.MakeSeed()
 
 // uuids is a set of UUIDs, by their hashes.
-type uuids map[uint64]bool
+type uuids map[uint64]struct{}
 
-func (u uuids) has(id string) bool { return u[maphash.String(hashSeed, id)] }
+func (u uuids) has(id string) bool {
+	_, has := u[maphash.String(hashSeed, id)]
+	return has
+}
 
 // add reports whether id is new.
 func (u uuids) add(id string) bool {
 	h := maphash.String(hashSeed, id)
-	had := u[h]
-	u[h] = true
+	_, had := u[h]
+	u[h] = struct{}{}
 	return !had
 }
 
@@ -68,19 +72,31 @@ func once(records iter.Seq2[*record, error]) iter.Seq2[*record, error] {
 	}
 }
 
+// byteOrderMark begins files that some editors have saved.
+var byteOrderMark = []byte("\uFEFF")
+
+// trimmed is l without the space around it, and where in the file that begins.
+func (l line) trimmed() (off int64, text []byte) {
+	text = l.text
+	if l.off == 0 {
+		text = bytes.TrimPrefix(text, byteOrderMark)
+	}
+	text = bytes.TrimLeftFunc(text, unicode.IsSpace)
+	return l.off + int64(len(l.text)-len(text)), bytes.TrimRightFunc(text, unicode.IsSpace)
+}
+
 // objects reads the objects of one line: one, as a rule.
 func (f *file) objects(l line, report reporter) iter.Seq[*record] {
 	return func(yield func(*record) bool) {
-		text := bytes.TrimSpace(l.text)
+		start, text := l.trimmed()
 		if len(text) == 0 {
 			return
 		}
 		if !utf8.Valid(text) {
 			report(l.number, ReasonUTF8)
 		}
-		start := l.off + int64(len(l.text)-len(bytes.TrimLeft(l.text, " \t\r\n\v\f")))
 		if text[0] == '{' {
-			rec := &record{at: ref{f, start, len(text)}, line: l.number}
+			rec := &record{at: ref{f, start, len(text), l.number}}
 			if rec.decode(text) == nil {
 				yield(rec)
 				return
@@ -111,7 +127,7 @@ func (f *file) glued(l line, start int64, text []byte, report reporter, yield fu
 			pos += skip
 			continue
 		}
-		rec := &record{at: ref{f, start + int64(pos+size-len(value)), len(value)}, line: l.number}
+		rec := &record{at: ref{f, start + int64(pos+size-len(value)), len(value), l.number}}
 		switch {
 		case value.Kind() != '{':
 			report(l.number, ReasonNoObject)

@@ -1,6 +1,9 @@
 package claudecode
 
 import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,6 +34,13 @@ func TestBadLines(t *testing.T) {
 		"unknown type":           {good + "\n" + `{"type":"telepathy"}` + "\n{}\n", 1, skips(ReasonUnknownType, ReasonUnknownType), 2},
 		"other shape":            {good + "\n" + `{"type":5}` + "\n" + `{"type":"user"}` + "\n", 1, skips(ReasonShape, ReasonShape), 2},
 		"invalid UTF-8 repaired": {strings.Replace(good, "one", "o\xffe", 1) + "\n", 1, skips(ReasonUTF8), 1},
+		"byte order mark":        {"\uFEFF" + good + "\n" + more + "\n", 2, skips(), 0},
+		"mark in the middle":     {good + "\n\uFEFF" + more + "\n", 2, skips(ReasonTorn), 2},
+		"other white space":      {"\u00A0\u2003" + good + "\u00A0\n\u0085" + more + "\n", 2, skips(), 0},
+		"carriage returns":       {good + "\r\n" + more + "\r\n", 2, skips(), 0},
+		"only a line end":        {"\n", 0, skips(ReasonNoSession), 0},
+		"binary":                 {"\x7fELF\x02\x01\x01\x00\xff\xfe\n\x00\n" + good + "\n", 1, skips(ReasonUTF8, ReasonMalformed, ReasonMalformed), 1},
+		"UTF-16":                 {"\xff\xfe{\x00\"\x00", 0, skips(ReasonUTF8, ReasonMalformed, ReasonNoSession), 1},
 		"nothing":                {"", 0, skips(ReasonNoSession), 0},
 		"no conversation":        {`{"type":"summary","summary":"x","leafUuid":"y"}`, 0, skips(ReasonNoSession), 0},
 	} {
@@ -97,5 +107,37 @@ func TestBadBlock(t *testing.T) {
 	}
 	if len(summary.Problems) > 0 {
 		t.Errorf("problems %v, want none", summary.Problems)
+	}
+}
+
+// HI-31: line ends of another system, space of any kind around lines, and the mark that
+// some editors begin a file with change nothing of what a real session holds.
+func TestOtherLineEnds(t *testing.T) {
+	for _, name := range []string{"inline-sidechain/task_non_sdk.jsonl", "async-agents/10e13fce67.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(samples, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := readFiles(t, map[string]string{"a.jsonl": string(text)})
+		got, summary := readFiles(t, map[string]string{"a.jsonl": "\uFEFF" + strings.ReplaceAll(string(text), "\n", "\r\n\u00A0")})
+		if diff := cmp.Diff(want.messages, got.messages, anywhere); diff != "" || len(summary.Problems) > 0 {
+			t.Errorf("%s: problems %v, messages (-want +got):\n%s", name, summary.Problems, diff)
+		}
+	}
+}
+
+// HI-31: whatever bytes a file holds, every one of them is read and it ends.
+func TestBinaryFile(t *testing.T) {
+	random, s := rand.New(rand.NewPCG(1, 2)), &script{}
+	junk := make([]byte, 1<<20)
+	for i := range junk {
+		junk[i] = byte(random.Uint32())
+	}
+	r, summary := readText(t, string(junk)+"\n"+text(s.prompt("one")))
+	if len(r.messages) != 1 || summary.Skipped[ReasonMalformed]+summary.Skipped[ReasonTorn]+summary.Skipped[ReasonNoObject] < 1000 {
+		t.Errorf("%d messages, skipped %v", len(r.messages), summary.Skipped)
+	}
+	if _, summary := readText(t, string(junk)); summary.Skipped[ReasonNoSession] != 1 {
+		t.Errorf("skipped %v, want a file without a conversation", summary.Skipped)
 	}
 }

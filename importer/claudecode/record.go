@@ -35,8 +35,7 @@ type record struct {
 	Content          jsontext.Value `json:"content"`
 	Attachment       *attachment    `json:"attachment"`
 
-	at   ref
-	line int
+	at ref
 }
 
 // apiMessage is the message of a line as the model's interface gives it.
@@ -93,7 +92,7 @@ func (r *record) unwrap() *record {
 		return r
 	}
 	inner := r.Data.Message
-	inner.at, inner.line = r.at, r.line
+	inner.at = r.at
 	inner.SessionID, inner.CWD, inner.AgentID, inner.IsSidechain = r.SessionID, r.CWD, r.Data.AgentID, true
 	return inner
 }

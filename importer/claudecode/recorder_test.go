@@ -6,10 +6,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // samples is where real transcripts stand.
 const samples = "../../testdata/transcripts/claude-code"
+
+// anywhere compares messages wherever they stand.
+var anywhere = cmpopts.IgnoreFields(Message{}, "Place")
 
 // recorder is a sink that keeps everything and checks the order it is told in.
 type recorder struct {

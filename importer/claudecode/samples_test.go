@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,33 +8,6 @@ import (
 
 	"gatehouse/domain"
 )
-
-// What each sample is known to hold (HI-30, HI-32, HI-33).
-func TestSamples(t *testing.T) {
-	for name, want := range map[string]Summary{
-		"experiments-worktrees":    {Files: 7, Tasks: 1, Sessions: 7, Messages: 212, FileChanges: 14, Executions: 6, Subagents: 6},
-		"async-agents":             {Files: 1, Tasks: 1, Sessions: 9, Messages: 55, FileChanges: 6, Executions: 8, Subagents: 8},
-		"src-deep-manifest":        {Files: 2, Tasks: 1, Sessions: 2, Messages: 246, FileChanges: 23, Executions: 1, Subagents: 1},
-		"src-experiments-claude_p": {Files: 2, Tasks: 1, Sessions: 2, Messages: 39, Executions: 1, Subagents: 1},
-		"inline-sidechain":         {Files: 1, Tasks: 1, Sessions: 2, Messages: 10, Executions: 1, Subagents: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			want.Skipped, want.Problems = skips(), []Problem{}
-			r, got := readSample(t, name)
-			if diff := cmp.Diff(&want, got); diff != "" {
-				t.Errorf("summary (-want +got):\n%s", diff)
-			}
-			if state := r.states[r.sessions[0].ID]; state != StateWaitingForInput {
-				t.Errorf("main session: %s", state)
-			}
-			for _, e := range r.starts {
-				if end := r.ends[e.ID]; end.Status != StateCompleted {
-					t.Errorf("execution of %s: %q, want completed", e.AgentID, end.Status)
-				}
-			}
-		})
-	}
-}
 
 // Six subagents made every change: 10 Edit and 4 Write, of which one went over what
 // the same agent had written (HI-32).
@@ -67,31 +39,21 @@ func TestSampleSubagentEdits(t *testing.T) {
 	}
 }
 
-// Whole texts of main-thread edits follow on one another, and each change hangs on
-// the message that called it.
+// Whole texts of main-thread edits follow on one another.
 func TestSampleMainEdits(t *testing.T) {
 	r, _ := readSample(t, "src-deep-manifest")
 	want := map[string]int{"CREATED snapshot": 1, "MODIFIED snapshot": 22}
 	if diff := cmp.Diff(want, r.changes(r.sessions[0].ID)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	tools := map[string]int{}
 	left := map[string]string{}
 	for _, m := range r.messages {
 		for _, c := range m.FileChanges {
-			at := slices.IndexFunc(m.ToolCalls, func(call ToolCall) bool { return call.ID == c.ToolCallID })
-			if at < 0 {
-				t.Fatalf("a change of %s hangs on a message that did not call it", c.Path)
-			}
-			tools[m.ToolCalls[at].Name]++
 			if before, ok := left[c.Path]; ok && c.Before != nil && strings.Contains(c.Path, "plans/") && before != *c.Before {
 				t.Errorf("%s: the text before is not what the change before left", c.Path)
 			}
 			left[c.Path] = *c.After
 		}
-	}
-	if diff := cmp.Diff(map[string]int{"Edit": 20, "Write": 3}, tools); diff != "" {
-		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 }
 

@@ -109,12 +109,19 @@ type Message struct {
 	ToolCalls   []ToolCall
 	ToolCallID  string         // of a tool's message: the call it answers
 	Metadata    map[string]any // never nil
+	Place       Place          // of its first line
 	CreatedAt   time.Time      // zero when no line up to it tells
 	FileChanges []FileChange   // of the calls of this message
 	// Settled is false when the file ends before it is sure that nothing is added:
 	// a grown file may then give the same message with more content, more calls or
 	// the changes of calls whose results are not there yet.
 	Settled bool
+}
+
+// Place is where something stands in a file.
+type Place struct {
+	File string
+	Line int // from 1
 }
 
 // ToolCall is one call of a tool by an assistant message.
@@ -161,17 +168,19 @@ type ExecutionStart struct {
 	AgentType       string
 	Description     string
 	Tool            string
-	Async           bool // launched in the background
+	Place           Place // of the line of the call
+	Async           bool  // launched in the background
 	At              time.Time
 }
 
 // ExecutionEnd is told behind the messages of a run that has ended. A run that
 // never reported an end gets none.
 type ExecutionEnd struct {
-	ID      string
-	Status  State // completed, failed or cancelled
-	Metrics Metrics
-	At      time.Time
+	ID             string
+	ChildSessionID string
+	Status         State // completed, failed or cancelled
+	Metrics        Metrics
+	At             time.Time
 }
 
 // Metrics is what a finished run reported of itself, and the model of its answers. What it did not report is nil.

@@ -86,7 +86,7 @@ func TestMirroredLines(t *testing.T) {
 		testSession + "/subagents/workflows/x.jsonl":   "",
 		testSession + "/subagents/agent-acompact-x.js": "",
 	})
-	if diff := cmp.Diff(r.of(r.starts[0].ChildSessionID), with.of(r.starts[0].ChildSessionID)); diff != "" {
+	if diff := cmp.Diff(r.of(r.starts[0].ChildSessionID), with.of(r.starts[0].ChildSessionID), anywhere); diff != "" {
 		t.Errorf("messages (-mirrored +with the file):\n%s", diff)
 	}
 }

@@ -20,14 +20,14 @@ func TestMessageOfSeveralLines(t *testing.T) {
 		s.answers("c2", "text", nil), s.says("m2", "done"),
 	))
 	m := r.messages[1]
-	m.ID, m.TurnID = "", ""
+	m.ID, m.TurnID, m.Place.File = "", "", ""
 	want := Message{
 		SessionID: testSession, Role: RoleAssistant, Type: TypeMessage, Content: "first", Thinking: "hm",
 		ToolCalls: []ToolCall{{"c1", "Bash", `{"command":"ls"}`, "ls"}, {"c2", "Read", `{"file_path":"/w/x"}`, "/w/x"}},
 		Metadata: map[string]any{"model": "model-1", "usage": map[string]any{
 			"input_tokens": int64(0), "output_tokens": int64(1), "cache_creation_input_tokens": int64(0), "cache_read_input_tokens": int64(0),
 		}},
-		CreatedAt: m.CreatedAt, Settled: true,
+		Place: Place{Line: 2}, CreatedAt: m.CreatedAt, Settled: true,
 	}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
@@ -146,5 +146,56 @@ func TestSessionWithoutUUID(t *testing.T) {
 	third, _ := readFiles(t, map[string]string{"short.jsonl": lines})
 	if second.sessions[0].ID != third.sessions[0].ID || second.sessions[0].ID == testSession {
 		t.Errorf("sessions %s and %s, want one that is derived", second.sessions[0].ID, third.sessions[0].ID)
+	}
+}
+
+// A picture leaves a mark where it was, in a prompt and in a result; a result without
+// any text stays as it was written.
+func TestPictures(t *testing.T) {
+	s := &script{}
+	picture := entry{"type": "image", "source": entry{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+	reference := []entry{{"type": "tool_reference", "tool_name": "Edit"}}
+	ask := s.line("user", entry{"content": []entry{{"type": "text", "text": "look"}, picture}}, entry{"imagePasteIds": []int{1}})
+	shown := s.answers("c1", "", entry{"type": "image"})
+	shown["message"].(entry)["content"].([]entry)[0]["content"] = []entry{{"type": "text", "text": "seen"}, picture}
+	found := s.answers("c2", "", entry{"matches": []string{"Edit"}})
+	found["message"].(entry)["content"].([]entry)[0]["content"] = reference
+	r, summary := readText(t, text(ask, s.calls("m1", "c1", "Read", entry{}), shown, s.calls("m2", "c2", "ToolSearch", entry{}), found,
+		s.line("user", entry{"content": []entry{picture}})))
+	var got []string
+	for _, m := range r.messages {
+		if m.Role != RoleAssistant {
+			got = append(got, m.Content)
+		}
+	}
+	want := []string{"look\n\n[image]", "seen\n\n[image]", `[{"tool_name":"Edit","type":"tool_reference"}]`, "[image]"}
+	if diff := cmp.Diff(want, got); diff != "" || len(summary.Problems) > 0 {
+		t.Errorf("problems %v, texts (-want +got):\n%s", summary.Problems, diff)
+	}
+}
+
+// A conversation that was compacted goes on in the same session: the boundary says
+// nothing, the summary behind it is a notice, and what was before stays.
+func TestCompaction(t *testing.T) {
+	s := &script{}
+	boundary := entry{
+		"type": "system", "subtype": "compact_boundary", "uuid": "b1", "parentUuid": nil, "logicalParentUuid": "u2", "content": "Conversation compacted",
+		"compactMetadata": entry{"trigger": "auto", "preTokens": 155000},
+	}
+	micro := entry{"type": "system", "subtype": "microcompact_boundary", "uuid": "b2", "content": "Context microcompacted"}
+	r, summary := readText(t, text(
+		s.prompt("go"), s.says("m1", "one"), boundary,
+		s.prompt("This session is being continued from a previous conversation", entry{"isCompactSummary": true, "isVisibleInTranscriptOnly": true}),
+		s.says("m2", "two"), micro, s.prompt("more"), s.says("m3", "three"),
+	))
+	var got []string
+	for _, m := range r.messages {
+		got = append(got, string(m.Role)+" "+clip(m.Content, 3))
+	}
+	if diff := cmp.Diff([]string{"user go", "assistant one", "system Thi", "assistant two", "user mor", "assistant thr"}, got); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	if len(r.sessions) != 1 || len(r.turns) != 4 || len(summary.Problems) > 0 {
+		t.Errorf("%d sessions, %d turns, problems %v", len(r.sessions), len(r.turns), summary.Problems)
 	}
 }

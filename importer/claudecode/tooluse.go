@@ -13,9 +13,19 @@ var delegates = map[string]bool{"Task": true, "Agent": true}
 
 // toolResult is what a tool answered to one call.
 type toolResult struct {
-	text    string         // for the model
+	content jsontext.Value // for the model
 	isError bool           //
 	detail  jsontext.Value // for the program: an object, a text when it failed, or nothing
+}
+
+// text is the content as text. Blocks that are no text remain as they were written. Of
+// most results nobody asks for it while a thread is indexed, so it is not kept.
+func (res toolResult) text() string {
+	blocks := blocksOf(res.content)
+	if text := plainText(blocks); text != "" || len(blocks) == 0 {
+		return text
+	}
+	return strings.ToValidUTF8(string(res.content), "\uFFFD")
 }
 
 // answer is the result of one call.
@@ -29,7 +39,7 @@ func (r *record) answers() []answer {
 	var all []answer
 	for _, b := range r.content() {
 		if b.Type == blockResult {
-			all = append(all, answer{b.ToolUseID, toolResult{resultText(b.Content), b.IsError, r.ToolUseResult}})
+			all = append(all, answer{b.ToolUseID, toolResult{b.Content, b.IsError, r.ToolUseResult}})
 		}
 	}
 	return all
@@ -43,16 +53,6 @@ func (r *record) resultOf(call string) (toolResult, bool) {
 		}
 	}
 	return toolResult{}, false
-}
-
-// resultText is the content of a result as text. Blocks that are no text remain as
-// they were written.
-func resultText(v jsontext.Value) string {
-	blocks := blocksOf(v)
-	if text := plainText(blocks); text != "" || len(blocks) == 0 {
-		return text
-	}
-	return strings.ToValidUTF8(string(v), "\uFFFD")
 }
 
 // failed reports whether the call failed, was rejected or was interrupted.
@@ -72,9 +72,9 @@ func (res toolResult) outcome() State {
 	if !res.failed() {
 		return StateCompleted
 	}
-	detail := textValue(res.detail)
+	text, detail := res.text(), textValue(res.detail)
 	for _, r := range rejections {
-		if strings.Contains(res.text, r) || strings.Contains(detail, r) {
+		if strings.Contains(text, r) || strings.Contains(detail, r) {
 			return StateCancelled
 		}
 	}
@@ -101,11 +101,12 @@ func (res toolResult) delegation() (d delegation, m Metrics) {
 	if res.detail.Kind() == '{' && json.Unmarshal(res.detail, &d, lenient) == nil {
 		m = Metrics{d.Model, whole(d.Tokens), whole(d.ToolUses), whole(d.Duration)}
 	} else {
-		m = metricsIn(tag(res.text, "usage"))
-		if id := agentIn.FindStringSubmatch(res.text); id != nil {
+		text := res.text()
+		m = metricsIn(tag(text, "usage"))
+		if id := agentIn.FindStringSubmatch(text); id != nil {
 			d.AgentID = id[1]
 		}
-		d.IsAsync = strings.HasPrefix(res.text, "Async agent launched")
+		d.IsAsync = strings.HasPrefix(text, "Async agent launched")
 	}
 	d.IsAsync = d.IsAsync || strings.HasSuffix(d.Status, "_launched") || strings.HasSuffix(d.Status, "_spawned")
 	return d, m

@@ -24,6 +24,9 @@ func Read(ctx context.Context, t Transcript, sink Sink, summary *Summary, progre
 }
 
 func read(ctx context.Context, t Transcript, r *reader) error {
+	for _, folder := range t.closed {
+		r.summary.Report(folder, 0, ReasonUnreadable)
+	}
 	f, closeFile, err := r.open(t.Path)
 	if err != nil {
 		r.summary.Report(t.Path, 0, ReasonUnreadable)
@@ -176,8 +179,8 @@ func judge(rec *record, report reporter) {
 	switch {
 	case rec.speaks(), silent[rec.Type]:
 	case rec.Type == typeUser, rec.Type == typeAssistant:
-		report(rec.line, ReasonShape)
+		report(rec.at.line, ReasonShape)
 	default:
-		report(rec.line, ReasonUnknownType)
+		report(rec.at.line, ReasonUnknownType)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -42,11 +43,8 @@ func build(ctx context.Context) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "gatehouse-suite"); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-o", folder}
-	if raceEnabled {
-		args = append(args, "-race")
-	}
-	out, err := exec.CommandContext(ctx, "go", append(args, "gatehouse/cmd/gatehouse")...).CombinedOutput() //nolint:gosec // the arguments are ours
+	args := slices.Concat([]string{"build", "-o", folder}, raceFlags, []string{"gatehouse/cmd/gatehouse"})
+	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput() //nolint:gosec // the arguments are ours
 	if err != nil {
 		return folder, fmt.Errorf("build the program: %w\n%s", err, out)
 	}

@@ -2,4 +2,4 @@
 
 package process
 
-const raceEnabled = false
+var raceFlags []string

@@ -12,6 +12,7 @@ const (
 	After  When = "after"
 )
 
-// Func is asked around every statement, BEGIN, COMMIT and ROLLBACK included.
-// The error it returns becomes the statement's. It must be safe for concurrent use.
-type Func func(when When, sql string) error
+// Func is asked around every statement, BEGIN, COMMIT and ROLLBACK included, with the
+// arguments of its $1, $2, …, which it must not change. The error it returns becomes
+// the statement's. It must be safe for concurrent use.
+type Func func(when When, sql string, args []any) error
