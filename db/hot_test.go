@@ -144,7 +144,7 @@ func TestTimes(t *testing.T) {
 		later := whole.Add(500 * time.Millisecond)
 		column := map[string]string{"sqlite": "text", "postgres": "timestamptz"}[s.Name()]
 		err := s.InTx(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.NewRaw("CREATE TABLE events (id text PRIMARY KEY, at " + column + " NOT NULL, \"then\" " + column + ")").Exec(ctx)
+			_, err := tx.NewRaw("CREATE TABLE moments (id text PRIMARY KEY, at " + column + " NOT NULL, \"then\" " + column + ")").Exec(ctx)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func TestTimes(t *testing.T) {
 			if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
 				return err
 			}
-			return tx.CommitWith(ctx, db.Exec("INSERT INTO events VALUES ($1, $2, $3)", "c", s.TimeArg(whole), nil))
+			return tx.CommitWith(ctx, db.Exec("INSERT INTO moments VALUES ($1, $2, $3)", "c", s.TimeArg(whole), nil))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestTimes(t *testing.T) {
 				byHot = append(byHot, e)
 				return err
 			}
-			return tx.Batch(ctx, db.Query(each, `SELECT id, at, "then" FROM events WHERE at <= $1 ORDER BY at, id`, s.TimeArg(later)))
+			return tx.Batch(ctx, db.Query(each, `SELECT id, at, "then" FROM moments WHERE at <= $1 ORDER BY at, id`, s.TimeArg(later)))
 		})
 		if err != nil {
 			t.Fatal(err)
