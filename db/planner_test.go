@@ -42,11 +42,31 @@ var postgresPlannings = []planning{
 type planner struct {
 	*sql.DB
 	postgres bool
+	columns  map[string][]string // of the indexes of PostgreSQL, by their names
 }
 
 func newPlanner(t *testing.T, url string) planner {
 	t.Helper()
-	return planner{dbtest.OpenPlain(t, url), !strings.HasPrefix(url, "sqlite:")}
+	p := planner{DB: dbtest.OpenPlain(t, url), postgres: !strings.HasPrefix(url, "sqlite:")}
+	if p.postgres {
+		p.readIndexes(t)
+	}
+	return p
+}
+
+func (p *planner) readIndexes(t *testing.T) {
+	t.Helper()
+	var answer []byte
+	err := p.QueryRowContext(t.Context(), `SELECT json_object_agg(name, columns) FROM (
+  SELECT i.indexrelid::regclass::text AS name, json_agg(pg_get_indexdef(i.indexrelid, k, true) ORDER BY k) AS columns
+  FROM pg_index AS i CROSS JOIN generate_series(1, i.indnkeyatts) AS k
+  WHERE i.indrelid::regclass::text NOT LIKE 'pg_%' GROUP BY i.indexrelid) AS indexes`).Scan(&answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(answer, &p.columns); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (p planner) plannings() []planning {
@@ -72,7 +92,7 @@ type steps struct {
 func (p planner) plan(t *testing.T, by planning, a asked) (s steps) {
 	t.Helper()
 	if p.postgres {
-		s.read(p.postgresPlan(t, by, a), by.sorts)
+		s.read(p.postgresPlan(t, by, a), by.sorts, p.columns)
 		return s
 	}
 	return p.sqlitePlan(t, a)
@@ -158,8 +178,22 @@ func (n postgresNode) computed() bool {
 	return !slices.ContainsFunc(n.Plans, func(below postgresNode) bool { return !below.computed() })
 }
 
+// skips reports whether n knows a column of its index and not one before it: it then goes
+// through all that the columns before have.
+func (n postgresNode) skips(columns []string) bool {
+	missing := false
+	for _, c := range columns {
+		known := regexp.MustCompile(`\b` + regexp.QuoteMeta(c) + `\b`).MatchString(n.Condition)
+		if known && missing {
+			return true
+		}
+		missing = missing || !known
+	}
+	return false
+}
+
 // read takes what matters of n and the steps below it.
-func (s *steps) read(n postgresNode, sorts bool) {
+func (s *steps) read(n postgresNode, sorts bool, columns map[string][]string) {
 	switch n.Type {
 	case "Seq Scan":
 		s.wasted = append(s.wasted, "Seq Scan on "+n.Relation)
@@ -168,12 +202,15 @@ func (s *steps) read(n postgresNode, sorts bool) {
 		if n.Condition == "" && n.Index != "deliveries_backlog" { // which holds what is counted and nothing else
 			s.wasted = append(s.wasted, fmt.Sprintf("%s of all of %s", n.Type, n.Index))
 		}
+		if n.skips(columns[n.Index]) {
+			s.wasted = append(s.wasted, fmt.Sprintf("%s past much of %s: %s", n.Type, n.Index, n.Condition))
+		}
 	case "Sort", "Incremental Sort":
 		if sorts && !n.computed() {
 			s.wasted = append(s.wasted, n.Type)
 		}
 	}
 	for _, below := range n.Plans {
-		s.read(below, sorts)
+		s.read(below, sorts, columns)
 	}
 }
