@@ -62,7 +62,8 @@ func postgresConfig(dsn string) (*pgx.ConnConfig, error) {
 		"lock_timeout":                        "5s",
 		"statement_timeout":                   "30s",
 		"idle_in_transaction_session_timeout": "60s",
-		"jit":                                 "off", // compiling takes longer than any statement here
+		"jit":                                 "off",                // compiling takes longer than any statement here
+		"plan_cache_mode":                     "force_generic_plan", // planning for the arguments takes longer than a page, and finds nothing better
 	} {
 		if config.RuntimeParams[name] == "" {
 			config.RuntimeParams[name] = value
