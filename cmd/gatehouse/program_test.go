@@ -55,6 +55,25 @@ func TestRefusedValuesAreExplained(t *testing.T) { // API-2
 	}
 }
 
+func TestRefusedCommandLinesSayWhatIsTaken(t *testing.T) { // OP-2
+	for _, c := range []struct {
+		args  []string
+		wants string
+	}{
+		{[]string{"nonsense"}, "gatehouse --help"},
+		{[]string{"import", "nonsense"}, "gatehouse import --help"},
+		{[]string{"import", "claude-code"}, "usage: gatehouse import claude-code PATH..."},
+		{[]string{"token", "revoke", "a", "b"}, "usage: gatehouse token revoke ID"},
+		{[]string{"serve", "nonsense"}, "usage: gatehouse serve"},
+		{[]string{"serve", "--no-such-flag"}, "see gatehouse serve --help"},
+		{[]string{"serve", "--queue-capacity=many"}, "see gatehouse serve --help"},
+	} {
+		if status, out, errs := runProgram(t, nil, c.args...); status != 1 || out != "" || !strings.Contains(errs, c.wants) {
+			t.Errorf("%v: %d %q %q", c.args, status, out, errs)
+		}
+	}
+}
+
 func TestVersionCommand(t *testing.T) {
 	if status, out, _ := runProgram(t, nil, "version"); status != 0 || !strings.HasPrefix(out, "gatehouse "+version+" (commit ") {
 		t.Errorf("%d %q", status, out)
