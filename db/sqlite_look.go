@@ -16,7 +16,7 @@ import (
 // is read as one that nobody changes.
 func lookAtSQLite(ctx context.Context, path string, opts Options) (*Store, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no database %s: the first start of a server makes it", path)
+		return nil, fmt.Errorf("there is no database %s: the first start of a server makes it; --database names another", path)
 	}
 	if err := checkFile(path); err != nil {
 		return nil, err

@@ -20,6 +20,9 @@ func TestHosts(t *testing.T) {
 		}
 		if !ok {
 			a.expect(t, 421, "host_refused")
+			if detail := a.problem(t).Detail; !strings.Contains(detail, "allowed-hosts") {
+				t.Errorf("it does not say what to do: %s", detail)
+			}
 		}
 	}
 	newEdge(t).call(t, "GET", "/livez", "", "Host: gate.example").expect(t, 200, "")

@@ -35,11 +35,11 @@ var statusOf = map[domain.Kind]int{
 // Failures that only the edge knows.
 var (
 	errMalformed        = &domain.Error{Kind: domain.KindMalformed, Code: "malformed_request", Detail: "The request cannot be read. A body is one complete JSON value in UTF-8, no name twice in an object, at most 64 levels deep, and encoded as Content-Encoding says; a query is URL-encoded."}
-	errNotFound         = &domain.Error{Kind: domain.KindNotFound, Code: "not_found", Detail: "There is nothing at this path."}
+	errNotFound         = &domain.Error{Kind: domain.KindNotFound, Code: "not_found", Detail: "There is nothing at this path; /openapi.yaml lists those there are, and /docs/ shows them."}
 	errMethodNotAllowed = &domain.Error{Kind: domain.KindMethod, Code: "method_not_allowed", Detail: "The path does not know this method; Allow lists those it knows."}
 	errTooLarge         = &domain.Error{Kind: domain.KindTooLarge, Code: "request_too_large", Detail: "The body is larger than this operation takes; /v1/limits lists the sizes."}
 	errMediaType        = &domain.Error{Kind: domain.KindMediaType, Code: "unsupported_media_type", Detail: "Send the body as application/json."}
-	errHostRefused      = &domain.Error{Kind: domain.KindMisdirected, Code: "host_refused", Detail: "This server does not answer for that host."}
+	errHostRefused      = &domain.Error{Kind: domain.KindMisdirected, Code: "host_refused", Detail: "This server does not answer for that host; the setting allowed-hosts takes further names."}
 	errCrossOrigin      = &domain.Error{Kind: domain.KindForbidden, Code: "forbidden", Detail: "Without authentication, requests from other origins are refused."}
 	errRateLimited      = &domain.Error{Kind: domain.KindRateLimited, Code: "rate_limited", Detail: "Too many requests with this token; Retry-After says when to go on."}
 )

@@ -93,6 +93,9 @@ func TestRouterProblems(t *testing.T) {
 	e := newEdge(t)
 	e.call(t, "GET", "/nowhere", "").expect(t, 404, "not_found")
 	e.call(t, "GET", "/v1/tasks/", "").expect(t, 404, "not_found")
+	if detail := e.call(t, "GET", "/", "").problem(t).Detail; !strings.Contains(detail, "/docs/") {
+		t.Errorf("it does not say where to look: %s", detail)
+	}
 	a := e.call(t, "PUT", "/v1/tasks", "{}")
 	a.expect(t, 405, "method_not_allowed")
 	if allow := a.Header().Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {

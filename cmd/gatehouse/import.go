@@ -110,11 +110,7 @@ func (p *program) importWorkspace(ctx context.Context, store *db.Store, env envi
 	if err := firstStart(ctx, a, env); err != nil {
 		return access.Workspace{}, err
 	}
-	w, err := a.WorkspaceNamed(ctx, name)
-	if errors.Is(err, access.ErrWorkspaceNotFound) {
-		return w, fmt.Errorf("%w Make it with gatehouse workspace create, or name another one with --workspace", err)
-	}
-	return w, err
+	return workspaceNamed(ctx, a, name)
 }
 
 // importServices is the domain that transcripts are loaded into. Nobody listens to

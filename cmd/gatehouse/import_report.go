@@ -78,9 +78,12 @@ func inWords(r *importer.Result) string {
 	var b strings.Builder
 	s, a := r.Summary, r.Added
 	fmt.Fprintf(&b, "found  %s\n", counts(s.Files, s.Tasks, s.Sessions, s.Subagents, s.Executions, s.Messages, s.FileChanges))
-	if a == (importer.Added{}) {
+	switch {
+	case s.Sessions == 0:
+		b.WriteString("added  nothing: no conversation of Claude Code was found\n")
+	case a == (importer.Added{}):
 		b.WriteString("added  nothing: all of it was here\n")
-	} else {
+	default:
 		fmt.Fprintf(&b, "added  %s\n", counts(a.Files, a.Tasks, a.Sessions, a.Subagents, a.Executions, a.Messages, a.FileChanges))
 	}
 	for _, p := range s.Problems {

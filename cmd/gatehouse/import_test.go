@@ -175,6 +175,18 @@ func TestImportOfOddFiles(t *testing.T) {
 	}
 }
 
+// An import that found nothing does not say that all of it was here.
+func TestImportOfSomethingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "else.jsonl")
+	if err := os.WriteFile(path, []byte(`{"jsonrpc":"2.0"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs := runProgram(t, []string{"GATEHOUSE_DATABASE=" + dbtest.SQLiteURL(t)}, "import", "claude-code", path)
+	if status != 0 || !strings.Contains(out, "added  nothing: no conversation of Claude Code was found\n") {
+		t.Errorf("%d %q %q", status, out, errs)
+	}
+}
+
 func TestImportThatIsNotComplete(t *testing.T) { // HI-31
 	environ := []string{"GATEHOUSE_DATABASE=sqlite://" + filepath.Join(t.TempDir(), "gatehouse.db")}
 	for _, c := range []struct {

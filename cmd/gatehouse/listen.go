@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,11 +29,14 @@ type timeouts struct {
 	shutdown   time.Duration
 }
 
-// listen opens the listener of one address.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+// listen opens the listener of the address that a setting has.
+func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%w: end what listens there, or give another address with --%s", err, setting)
+	case err != nil:
+		return nil, fmt.Errorf("--%s: %w", setting, err)
 	}
 	return l, nil
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
 )
 
@@ -24,27 +26,30 @@ func (p *program) migrateCommand() *cobra.Command {
 			Use:   "up",
 			Short: "Run every pending migration",
 			Args:  cobra.NoArgs,
-			RunE:  p.withStore(p.migrateUp),
+			RunE:  p.withStore(openStore, p.migrateUp),
 		},
 		&cobra.Command{
 			Use:   "status",
 			Short: "List the migrations, and when each ran; changes nothing",
 			Args:  cobra.NoArgs,
-			RunE:  p.withStore(p.migrateStatus),
+			RunE:  p.withStore(lookAtStore, p.migrateStatus),
 		},
 	)
 	return migrate
 }
 
+// opener opens the database of the settings in one of the ways of store.go.
+type opener func(context.Context, config.Settings, *slog.Logger) (*db.Store, error)
+
 // withStore is a command that opens the database of the settings, does f with it
 // and closes it.
-func (p *program) withStore(f func(context.Context, *db.Store) error) func(*cobra.Command, []string) error {
+func (p *program) withStore(open opener, f func(context.Context, *db.Store) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		cfg, log, err := p.settings(cmd)
 		if err != nil {
 			return err
 		}
-		store, err := openStore(cmd.Context(), cfg, log)
+		store, err := open(cmd.Context(), cfg, log)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,7 +10,11 @@ import (
 )
 
 func TestMigrateAnEmptyDatabase(t *testing.T) { // OP-4
-	environ := []string{"GATEHOUSE_DATABASE=sqlite://" + filepath.Join(t.TempDir(), "gatehouse.db")}
+	file := filepath.Join(t.TempDir(), "gatehouse.db")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"GATEHOUSE_DATABASE=sqlite://" + file}
 	steps := []struct{ command, wants string }{
 		{"status", "  pending  "},
 		{"up", "_init.sql"},

@@ -75,18 +75,35 @@ func (p *program) root() *cobra.Command {
 		p.versionCommand(),
 		p.workspaceCommand(),
 	)
-	for _, c := range root.Commands() {
-		refuseUnknown(c)
-	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	})
+	guide(root)
 	return root
 }
 
-// refuseUnknown makes a command that only holds others fail on a word that is none
-// of them. Without a word it shows its help.
-func refuseUnknown(c *cobra.Command) {
+// guide makes a command and those below it fail on words that they do not take, and
+// say then what they do take. One that only holds others shows its help without a
+// word.
+func guide(c *cobra.Command) {
 	if c.HasSubCommands() && !c.Runnable() {
 		c.Args = cobra.NoArgs
 		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	if takes := c.Args; takes != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := takes(c, args)
+			if err != nil && c.HasSubCommands() {
+				return fmt.Errorf("%w; %s --help lists what there is", err, c.CommandPath())
+			}
+			if err != nil {
+				return fmt.Errorf("%w; usage: %s", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, below := range c.Commands() {
+		guide(below)
 	}
 }
 

@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gatehouse/cmd/gatehouse/internal/config"
+	"gatehouse/domain"
 )
 
 // runProgram runs one command line in an environment.
@@ -52,6 +54,60 @@ func TestRefusedValuesAreExplained(t *testing.T) { // API-2
 	status, out, errs := runProgram(t, nil, "token", "create", "--workspace=w", "--scope=nonsense", "--label=a\x00", database)
 	if status != 1 || out != "" || !strings.Contains(errs, "scope must be one of user, runner, admin; label must ") {
 		t.Errorf("%d %q %q", status, out, errs)
+	}
+}
+
+func TestRefusedCommandLinesSayWhatIsTaken(t *testing.T) { // OP-2
+	for _, c := range []struct {
+		args  []string
+		wants string
+	}{
+		{[]string{"nonsense"}, "gatehouse --help"},
+		{[]string{"import", "nonsense"}, "gatehouse import --help"},
+		{[]string{"import", "claude-code"}, "usage: gatehouse import claude-code PATH..."},
+		{[]string{"token", "revoke", "a", "b"}, "usage: gatehouse token revoke ID"},
+		{[]string{"serve", "nonsense"}, "usage: gatehouse serve"},
+		{[]string{"serve", "--no-such-flag"}, "see gatehouse serve --help"},
+		{[]string{"serve", "--queue-capacity=many"}, "see gatehouse serve --help"},
+	} {
+		if status, out, errs := runProgram(t, nil, c.args...); status != 1 || out != "" || !strings.Contains(errs, c.wants) {
+			t.Errorf("%v: %d %q %q", c.args, status, out, errs)
+		}
+	}
+}
+
+// A command in the wrong folder says so, and makes no database there.
+func TestCommandsMakeNoDatabase(t *testing.T) { // OP-4
+	folder := t.TempDir()
+	database := "--database=sqlite://" + filepath.Join(folder, "none.db")
+	for _, args := range [][]string{
+		{"migrate", "status"},
+		{"token", "create"},
+		{"token", "list"},
+		{"token", "revoke", domain.NewID()},
+		{"workspace", "create", "w"},
+		{"workspace", "list"},
+	} {
+		status, out, errs := runProgram(t, nil, append(args, database)...)
+		if status != 1 || out != "" || !strings.Contains(errs, "there is no database") || !strings.Contains(errs, "--database") {
+			t.Errorf("%v: %d %q %q", args, status, out, errs)
+		}
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
+		t.Errorf("%v %v", left, err)
+	}
+}
+
+func TestMissingWorkspacesAreExplained(t *testing.T) { // API-21
+	database := "--database=sqlite://" + filepath.Join(t.TempDir(), "new.db")
+	if status, _, errs := runProgram(t, nil, "migrate", "up", database); status != 0 {
+		t.Fatal(errs)
+	}
+	for name, wants := range map[string]string{"default": "Start a server", "w": "gatehouse workspace create"} {
+		status, out, errs := runProgram(t, nil, "token", "create", "--workspace="+name, database)
+		if status != 1 || out != "" || !strings.Contains(errs, wants) {
+			t.Errorf("%s: %d %q %q", name, status, out, errs)
+		}
 	}
 }
 

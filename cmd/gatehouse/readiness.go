@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -25,5 +26,10 @@ func (r *readiness) Ready(ctx context.Context) error {
 	if err := r.recovery.alive(); err != nil {
 		return err
 	}
-	return r.store.Ready(ctx)
+	err := r.store.Ready(ctx)
+	if errors.Is(err, db.ErrSchemaNewer) || errors.Is(err, db.ErrSchemaOlder) {
+		// No fault of this program: one of another version has migrated the database, or will.
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	}
+	return err
 }

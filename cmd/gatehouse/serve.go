@@ -102,13 +102,13 @@ func (p *program) listenAndServe(ctx context.Context, env environment) error {
 
 // openEndpoints opens the listener of the API, and that of /metrics if it has one.
 func openEndpoints(ctx context.Context, cfg config.Settings, now *stage) ([]endpoint, error) {
-	l, err := listen(ctx, cfg.Listen)
+	l, err := listen(ctx, "listen", cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
 	endpoints := []endpoint{{l, now.handler(func(a *app) http.Handler { return a.api })}}
 	if cfg.MetricsListen != "" {
-		m, err := listen(ctx, cfg.MetricsListen)
+		m, err := listen(ctx, "metrics-listen", cfg.MetricsListen)
 		if err != nil {
 			return nil, errors.Join(err, l.Close())
 		}

@@ -150,7 +150,7 @@ func TestServeCutsOffWhatTakesTooLong(t *testing.T) { // OP-10
 func TestServeAnswersWhileStarting(t *testing.T) { // OP-14
 	a := newTestApp(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	cfg := testSettings(t)
-	l, err := listen(t.Context(), "127.0.0.1:0")
+	l, err := listen(t.Context(), "listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +243,21 @@ func TestServeFails(t *testing.T) {
 	broken := errors.New("broken")
 	stop := start(t, testSettings(t), io.Discard, func(context.Context, environment) (*app, error) { return nil, broken })
 	if err := stop(); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An address that is taken is told with the setting that gives another.
+func TestListenOnATakenAddress(t *testing.T) {
+	taken, err := listen(t.Context(), "listen", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	cfg := testSettings(t)
+	cfg.MetricsListen = taken.Addr().String()
+	if _, err := openEndpoints(t.Context(), cfg, new(stage)); err == nil || !strings.Contains(err.Error(), "address already in use") ||
+		!strings.HasSuffix(err.Error(), "with --metrics-listen") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 
 	"gatehouse/cmd/gatehouse/internal/config"
 	"gatehouse/db"
@@ -20,6 +23,18 @@ func lookAtStore(ctx context.Context, cfg config.Settings, log *slog.Logger) (*d
 	options := storeOptions(cfg, log)
 	options.ReadOnly = true
 	return db.Open(ctx, options)
+}
+
+// openExisting opens the database of the settings for a command that works on what a
+// server made: a SQLite file that is not there is not made, for it would be another
+// database, and an empty one.
+func openExisting(ctx context.Context, cfg config.Settings, log *slog.Logger) (*db.Store, error) {
+	if file, ok := cfg.SQLiteFile(); ok {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no database %s: the first start of a server makes it; --database names another", file)
+		}
+	}
+	return openStore(ctx, cfg, log)
 }
 
 // makeReady brings a database to where this program works on it: migrated, unless the

@@ -36,7 +36,7 @@ func (p *program) tokenCreateCommand() *cobra.Command {
 	create.Flags().StringVar(&label, "label", "", "what it is for, for people")
 	create.Flags().DurationVar(&lasts, "expires-in", 0, "how long it lasts; 0: until it is revoked")
 	create.RunE = p.withAccess(func(ctx context.Context, a *access.Service, _ []string) error {
-		w, err := a.WorkspaceNamed(ctx, workspace)
+		w, err := workspaceNamed(ctx, a, workspace)
 		if err != nil {
 			return err
 		}
@@ -126,11 +126,23 @@ func (p *program) workspaceCommand() *cobra.Command {
 	return workspace
 }
 
+// workspaceNamed finds a workspace that a person named, or says what to do about it.
+func workspaceNamed(ctx context.Context, a *access.Service, name string) (access.Workspace, error) {
+	w, err := a.WorkspaceNamed(ctx, name)
+	switch {
+	case !errors.Is(err, access.ErrWorkspaceNotFound):
+		return w, err
+	case name == access.DefaultWorkspace:
+		return w, fmt.Errorf("%w Start a server on this database once, which makes %q, or name another one with --workspace", err, name)
+	}
+	return w, fmt.Errorf("%w Make it with gatehouse workspace create, or name another one with --workspace", err)
+}
+
 // withAccess is a command that works on the workspaces and tokens of the database
 // of the settings. A database that no server has started on yet has none.
 func (p *program) withAccess(f func(ctx context.Context, a *access.Service, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return p.withStore(func(ctx context.Context, store *db.Store) error {
+		return p.withStore(openExisting, func(ctx context.Context, store *db.Store) error {
 			if err := store.Ready(ctx); err != nil {
 				return fmt.Errorf("the database is not ready; --database has to be that of the server, which has to have started on it once: %w", err)
 			}

@@ -3452,7 +3452,8 @@ type ClientInterface interface {
 	// GetReadiness Can the service take requests?
 	//
 	// Asks the database, compares its schema version and looks whether recovery runs (OP-14). 503 `unavailable` with
-	// `Retry-After` while it is starting or stopping or the database is away. Needs no token (API-11).
+	// `Retry-After` while it is starting or stopping, the database is away or its schema is that of another version of the
+	// program. Needs no token (API-11).
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4790,7 +4791,8 @@ func (c *Client) GetContractYaml(ctx context.Context, reqEditors ...RequestEdito
 // GetReadiness Can the service take requests?
 //
 // Asks the database, compares its schema version and looks whether recovery runs (OP-14). 503 `unavailable` with
-// `Retry-After` while it is starting or stopping or the database is away. Needs no token (API-11).
+// `Retry-After` while it is starting or stopping, the database is away or its schema is that of another version of the
+// program. Needs no token (API-11).
 //
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11141,7 +11143,8 @@ type ClientWithResponsesInterface interface {
 	// GetReadinessWithResponse Can the service take requests?
 	//
 	// Asks the database, compares its schema version and looks whether recovery runs (OP-14). 503 `unavailable` with
-	// `Retry-After` while it is starting or stopping or the database is away. Needs no token (API-11).
+	// `Retry-After` while it is starting or stopping, the database is away or its schema is that of another version of the
+	// program. Needs no token (API-11).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17209,7 +17212,8 @@ func (c *ClientWithResponses) GetContractYamlWithResponse(ctx context.Context, r
 // GetReadinessWithResponse Can the service take requests?
 //
 // Asks the database, compares its schema version and looks whether recovery runs (OP-14). 503 `unavailable` with
-// `Retry-After` while it is starting or stopping or the database is away. Needs no token (API-11).
+// `Retry-After` while it is starting or stopping, the database is away or its schema is that of another version of the
+// program. Needs no token (API-11).
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -58,6 +58,22 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
+// What docs/history.md shows works on the server of the quick start, and a single
+// change has the text that the lists left out (HI-24).
+func TestHistory(t *testing.T) {
+	start := blocks(t, "README.md")
+	script := slices.Concat(start[:3], blocks(t, "docs/history.md"), start[len(start)-1:])
+	out := run(t, "bash", script)
+	for _, want := range []string{
+		`"primary_session_id":"ef958aa1-0e93-49f0-bb71-150f63befcd1","title":"OK`, `"first_seq":`, `"next_before":`,
+		`"path_key":".claude/worktrees/`, `"sources":[{`, `"diff_omitted":false`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page does not show %s:\n%s", want, out)
+		}
+	}
+}
+
 // blocks are the shell blocks of a document.
 func blocks(t *testing.T, document string) (found []string) {
 	t.Helper()
