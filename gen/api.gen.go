@@ -783,6 +783,60 @@ func (e SessionState) Valid() bool {
 	}
 }
 
+// Defines values for SocketAction.
+const (
+	SocketActionAuth                   SocketAction = "auth"
+	SocketActionTaskPlanCommentsCreate SocketAction = "task.plan.comments.create"
+	SocketActionTaskPlanCommentsDelete SocketAction = "task.plan.comments.delete"
+	SocketActionTaskPlanCommentsList   SocketAction = "task.plan.comments.list"
+	SocketActionTaskPlanCommentsUpdate SocketAction = "task.plan.comments.update"
+	SocketActionTaskSubscribe          SocketAction = "task.subscribe"
+	SocketActionTaskUnsubscribe        SocketAction = "task.unsubscribe"
+)
+
+// Valid indicates whether the value is a known member of the SocketAction enum.
+func (e SocketAction) Valid() bool {
+	switch e {
+	case SocketActionAuth:
+		return true
+	case SocketActionTaskPlanCommentsCreate:
+		return true
+	case SocketActionTaskPlanCommentsDelete:
+		return true
+	case SocketActionTaskPlanCommentsList:
+		return true
+	case SocketActionTaskPlanCommentsUpdate:
+		return true
+	case SocketActionTaskSubscribe:
+		return true
+	case SocketActionTaskUnsubscribe:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SocketMessageType.
+const (
+	SocketMessageTypeError    SocketMessageType = "error"
+	SocketMessageTypeEvent    SocketMessageType = "event"
+	SocketMessageTypeResponse SocketMessageType = "response"
+)
+
+// Valid indicates whether the value is a known member of the SocketMessageType enum.
+func (e SocketMessageType) Valid() bool {
+	switch e {
+	case SocketMessageTypeError:
+		return true
+	case SocketMessageTypeEvent:
+		return true
+	case SocketMessageTypeResponse:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SourceType.
 const (
 	SourceTypeMAIN     SourceType = "MAIN"
@@ -2367,6 +2421,52 @@ type SessionReset struct {
 // SessionState Where a session stands; the last three are final.
 type SessionState string
 
+// SocketAction What a message of a WebSocket asks for.
+type SocketAction string
+
+// SocketMessage A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+// answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+// `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+type SocketMessage struct {
+	// Event What an event is about.
+	Event *EventName `json:"event,omitempty"`
+
+	// ID Of the request; "" when the request had none.
+	ID      *string                  `json:"id,omitempty"`
+	Payload map[string]interface{}   `json:"payload"`
+	Seq     nullable.Nullable[int64] `json:"seq,omitempty"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID *UUID             `json:"task_id,omitempty"`
+	Type   SocketMessageType `json:"type"`
+}
+
+// SocketMessageType defines model for SocketMessage.Type.
+type SocketMessageType string
+
+// SocketMessages What goes over a WebSocket, by who sends it.
+type SocketMessages struct {
+	// Client A message of a client. One that is not of this form is answered with the error `malformed_request`.
+	Client *SocketRequest `json:"client,omitempty"`
+
+	// Server A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+	// answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+	// `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+	Server *SocketMessage `json:"server,omitempty"`
+}
+
+// SocketRequest A message of a client. One that is not of this form is answered with the error `malformed_request`.
+type SocketRequest struct {
+	// Action What a message of a WebSocket asks for.
+	Action SocketAction `json:"action"`
+
+	// ID Any text of the client's; it is on the answer.
+	ID string `json:"id"`
+
+	// Payload What the action takes.
+	Payload map[string]interface{} `json:"payload"`
+}
+
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
@@ -3579,6 +3679,9 @@ type ServerInterface interface {
 	// CreateWorkspace Create a workspace
 	// (POST /v1/workspaces)
 	CreateWorkspace(ctx echo.Context) error
+	// OpenSocket Comment on plans and follow tasks over a WebSocket
+	// (GET /v1/ws)
+	OpenSocket(ctx echo.Context) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -5315,6 +5418,15 @@ func (w *ServerInterfaceWrapper) CreateWorkspace(ctx echo.Context) error {
 	return err
 }
 
+// OpenSocket converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenSocket(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenSocket(ctx)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -5440,6 +5552,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/file-changes/:change_id", wrapper.GetFileChange, options.OperationMiddlewares["getFileChange"]...)
 	router.GET(options.BaseURL+"/v1/admin/sessions/:session_id/messages", wrapper.ListMessagesAsAdmin, options.OperationMiddlewares["listMessagesAsAdmin"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/events", wrapper.StreamEvents, options.OperationMiddlewares["streamEvents"]...)
+	router.GET(options.BaseURL+"/v1/ws", wrapper.OpenSocket, options.OperationMiddlewares["openSocket"]...)
 
 }
 
@@ -9579,6 +9692,52 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 	return err
 }
 
+type OpenSocketRequestObject struct {
+}
+
+type OpenSocketResponseObject interface {
+	VisitOpenSocketResponse(w http.ResponseWriter) error
+}
+
+type OpenSocket101JSONResponse SocketMessages
+
+func (response OpenSocket101JSONResponse) VisitOpenSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(101)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSocketdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response OpenSocketdefaultApplicationProblemPlusJSONResponse) VisitOpenSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetHealth Is the process alive? (alias)
@@ -9815,6 +9974,9 @@ type StrictServerInterface interface {
 	// CreateWorkspace Create a workspace
 	// (POST /v1/workspaces)
 	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
+	// OpenSocket Comment on plans and follow tasks over a WebSocket
+	// (GET /v1/ws)
+	OpenSocket(ctx context.Context, request OpenSocketRequestObject) (OpenSocketResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -12563,474 +12725,516 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 	return nil
 }
 
+// OpenSocket operation middleware
+func (sh *strictHandler) OpenSocket(ctx echo.Context) error {
+	var request OpenSocketRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenSocket(ctx.Request().Context(), request.(OpenSocketRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenSocket")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(OpenSocketResponseObject); ok {
+		return validResponse.VisitOpenSocketResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Base64 encoded, compressed with deflate, json marshaled OpenAPI spec.
 // Stored as a slice of fixed-width chunks rather than one concatenated
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P3rchtHsi+Kv0oF/zvC4qzmVZLHJuMfJ2hJHmuNLWmJ9HjtNZjDLqILRA0bVXBXQRDsUMT5ut9jx3mw",
-	"9SQnKjPr0o1uoAERlDTbX2wKaHTdsvKev/x9b6gnU62Esmbv7Pe9seCFqODPZ3w4FgfPtLKVLt0HhTDD",
-	"Sk6t1GrvbO+inPOFYfm0ku+4FfnhXrZXiV9nshLF3pmtZiLbM8OxmHD3W6Fmk72zv+/R03v/yPbsYir2",
-	"zvaMraS63fvwIauPeHBpK8En3QMrfWCsrvqO7B/vGForK5Q9eC7NVBuJQzVHzrm1fDieCGVzNpd2zOxY",
-	"sJEsBVN8IjImFbu4fPbyJeOqyNh8LCrB7JhbJg3jStuxqOChn6++P/iGPXr7/TP29enXX2fM/fXNyTd/",
-	"3l+9lu55X4rhrJJ2cfBGl3K4WJ77X4WYGjYfcyveiYrpqVCGSctGlZ6waqaUVLeMq4UdS3W76SxeXPHb",
-	"5SEvLVeFYSNdMTuWhhnLrThnVrMbwYxQlt3w4R3jMI8hnwj26OLNy4OvN96El4WYTDXsw1sxLfnC/Wxp",
-	"No5o4DDcoXFl5qJilZgKbt3hMMGrUoqK8WIijZFasUcXzw/WnQhRl/s40tWN1qXgCub2ox7ydmq6Ggs2",
-	"5XbM9AjOhc25YcNKcCsK3IlvNt6Jt8JWi4OLkRXV8oC/OIp9cvqto0729PhxxowYandEVrM5l9aNFt8+",
-	"0tWE272zPans10/2wuqksuJWVDDeL7/8cnAxs2OhrBy6e90x6PFJxsZ67gbiyeO4zNPT/frIy+v6z4OL",
-	"4VCUB9/NRiMBn65gC7m7enI4ZtzcGTat9HspYI1Tbgxz5L9w/1WWacW4++9Q9OUh7dzjPw/8PbxaTMXB",
-	"a5iTWTVHo+Ro1JtzwdNdQ78Vv86EsQcvi3Yak4WjMLiBFT6awRUY8rIU1VeG6blyvEq5azjmBePsHS/d",
-	"rxQd0JMN6fBDtjflFZ8IS6Lkwt+pZ6UUyr583j7TMCOcMlfxMroJSPecuzF72Z7jt3tne0N437UsNrwn",
-	"HTfktSoXeBfH3DDObuE2Viw34tc8TOHXmagWcQ4c3rXpzbkIoqRtN16GDQiPdexAfGDzXfhOjJxAXLsN",
-	"ZgIHs3obbvBlm+7DszFXt2LFHqB8HcJjXVQAX26+/md6suYA2BAf6RoYv91i5FlldAsB5kq8t9dD+DbH",
-	"a+uExK1guL14H/+8f8gu2A2HK5oxXcFVBYIBHYOV0l1yadiT09Ou88JB1vDd56KUjl+u2qKCnunYI//1",
-	"5pv0XI5GLUz0l7GAReKpG3dEImhjsmJWvLfnLJeqlErkyNn4Degbj354eXCK3KxtSwoYMJ3U/6jEaO9s",
-	"7/93FLXkI/zWHMH0ftKFQBVI2dXb9OtMzAQT7jEvn5xWuG774Aeb792L92I4czNYNSUzu+G3bl+Ef7pj",
-	"Ev7B6/Dg5jN6OfqJ2+G4nfPnToOMBF9yhaqaU4mMEMppzcYKDhPPxfupGFpRXL8TlRMOeao4wvTRjIkL",
-	"eDk6wNHXzfGVVqJjnheKpnkepKWxsiydXqsKk6V6pTTs8fGTPtNyA/abm7qaVWoVswYRb2eVYmbK50oU",
-	"ns4mfOFU7lutRBfpu5/hmfYj/p9/fvkc9Vtu7It3K4R6yY1luSzy+okGncRyc3fIXqtoKSnN1Gxy42wl",
-	"MB1IZXcPgkBS2uKltzpjQz1TToE3dMcH6tGLvx2c7B8OVNeuuykfwJwPXj5fs+s/yom0LTfIiolhU1Eh",
-	"c/ZcuWNzS3hJOlAhRnxW2r2zp8fZ3oS/lxOn6p0eu39Jhf86aZWXPwlj+GqBOcFHOu4yfbv5BaaRO3aE",
-	"vo2bUr+ylZ6pwuT9d2ijTXlTcvU35AXLM6MvcG8ca8mA6w7lhJdEaB1bRexlUxsMlro8D/w82Z+nyEeU",
-	"kCDP4DYoXbEcdiN3V+FWvhOqa9NwT9t37en6TbsUoFmvFBBilfJN325OSVfc3K0aFlhC+5juqy0G1Hdi",
-	"5UKteyADzgKsxv2TSWtEOeqaiHtki5nMqtUTmVVd2x1Z9EaWWCXMVCsjgCLfVPqmFOBUG6LF6v7k02kp",
-	"0U1xNMUn/u2fBu9SP3Hg3wsjNsQmG3FZzqpoS7J8qAsB9G0svykFOCSMs4xBXrn1J37Ihk+jbRr09FH6",
-	"aId3YtXPl55vsa9X/b727AfYC9ogMIKHd0rPS1HcCnoM9r4owNvIyzeVnorKSndSI14ake1Nk48cxVgu",
-	"yzaFGOWme71TdfXMMmnPwfE2FXpagihokEa2p2fWSdG1ai7pp6/p8Q8Z0n6LJoLaWyWMqN4BNWWMl0Yz",
-	"sJDddWKl4KZtNh9Sov47DRCnGD0f+uafYmjdJC6GVuIol7bd8wS6jxM+Qz61s0pcG6mGIgdqy6Mm6z8F",
-	"X62oxBm70XbMHuXcjSDy/Yxpp2Ohr7cylj0Kb3RfpA8MFLrU2KNkAHjoDH5/w4d3I6czOj3G3QtRMKPZ",
-	"iFf7oOwo8LnkSttrjusTRU66THQHJV/uZXvpXNxjtXH3sj1cRov3KIt+Gbd7TWLDY+9LHu51pFoAWZfl",
-	"69He2d9X/5iUhr0P/8haNEdbcYWfsUrPM6ZmZYkiE84JVUW3X1wt2ERXAhQw95RjKp45LhFO1eki9pal",
-	"RDWVFxNprSii7e39wU0/L1KvMM4mSaRi731Abbp1E+h1iccOYg0YXlDB4nf7cEvSa1rpydQeumkZxadm",
-	"rG3/qZBPxFz6X7ZPizwfoHjbsVjA9fH3vHFUqeYOCliPY2owhECNkciSxSVn2sopplOhCsclZivcCUFv",
-	"BroSc3cdgQrg1wkV/PDy4FugAn8hyWffPo3kstGLfoq3pH7lZNHP6sr2jPi1l38t2zNh1aveW9uh5t6j",
-	"VSh+3Qtva93k4IdcXtjNwgrTZkQZZuRvIA96LIW2+Zrbdcu5kiinUtdTq23qH0Ajc1hyORFFSsCyFI4b",
-	"oKZyK4raVGcz2JoOSqaDz/beH9zqgyVqEO+nshKGVrNEkoqGdTY7m6lSGOOsF7jZzPI7YeI0tRoKYABj",
-	"bmoTLLgVB9ZtxrpZfsg2oL6JKCS/xhcsOUmM556FGJa8coxKKjbkSis55KVTSiat6ghqub8vf+FV/r4e",
-	"iSXajTYDjFFbQEbEmTX8lAmx1c5qNen/KE0L+UsrJvU/Vt7FeJE+hMF4VXEQsYl/uMOT1nAeux+AvXnu",
-	"iQU+Lrmxh+vJormdsID6LDp2REym9l61iuv+BOotpW0oZlnSIEH4d65Y7nZafW9luq/a3DZDjLJc0ZX1",
-	"guvZ2xcXVy+e72V7P71+/vL7l/Dn8xc/vsAP3754dfHTi+etwqw7kHehmCxSdWU41kacA4Ny989M+VCA",
-	"FwTUgqhUTbm1onKv+L//fnHwX/zgt+ODbw+vzw7+8ftJdnL6zYf/0cY2SF9ZJjWuhmNdXY8qPekpK+kX",
-	"Vvd8/kYXi1aOtbmk6k/bTn+63kRTKNFVbsV72zrZ2bTYcLLvujxt31d6wk4y9m8ncL6iwJSCPmHAJabt",
-	"10nb3FxJVjvf9OyyxG1X4+LJQluvCBLSM/jJhne4QWv1XXlRSOsscUorYk7TcIOAfXzs1Exnu/RUgmo0",
-	"Wh/nLxSstmOuWJ5MKe/5bk/Py0JlJEThTNdzN/mJNpZ9/YT9VX6HHrObkqu7Vpn+cGS9POcJr+5EQbEk",
-	"CAmeMCfrmdXs9OnXbvrrOerHkeIKMnte8dF6SdH0pBXuVxDrYJj5wO7E1IIm+M9ZceuMlAW5LdmjN88O",
-	"Th7vn7sjGkt1yyj/wy0NXCDOanYLYBCEuUM/82fDQ5EWlj5ex88+dG/5y8lUVxv73NyO91feaqf7AUI7",
-	"L/F3J8fHy9rcRlTfIM1IlTTHf6xb+lthIObUlJQVfN5/kbA6elmLipr6HDbzNDRW6OeVvHLFGjviUpB/",
-	"lvtEDYisXIv3QyEKUeQYs4UPY3RyIixcntOakd9x9SH86ChbW162a0o49BsfVN6A+NoZ8sVGLLgZK+95",
-	"L++HMpcGpwu/4hjfusE2ZItToQrH4eiUncHJFRPv+dAyGnmZt/UXNqt2bk2MbUmW+Het2oGZ2pBOKAsu",
-	"JMv1OLigvzt1NUaCGhqFFobdiFLPUZ/H+UUl4IT95AjQ2T6LNM+mlRA7tUYnrN/FGG0yUjMHBHKVT7ZR",
-	"Kdt2qNdhGMgT6EhX1JNpKWziDPV86pBdQZIzBNZEQZngOV0MiHzB0vxyZ1XllkvBaVWwvBLvJKa2gJfb",
-	"DlQ8B53kSqAn/NGLvx08pjBBgzRoaptKsDbGnvCE+ma8anPMB0/v/fjL/IZ0WB3HwepwK0a3PSaIoSK0",
-	"31MH/hhnU/QzRQ4Ypp3Fo1hFbpeJ8GzmDpdNRmfaCUgqpqtCVBj7CiYQSjsFuTiHD0Uoffjrv/zRKlvx",
-	"4QrNE+/Bkhvl9VSoizcvWaGHs0mdrdLb65fln0arw7d8HqJq2R5as8WV9zE1znxjP8Uqr3XkAtKywokO",
-	"p5ngLx7CLV3yG9ESHX8RpVMtbNgqpCrxTt+FHVleX+ZzRdxbbnSl2K3WxfarM0M9XRuBv4SHuuPuV42M",
-	"lYyZsZ6rUNewNOpcV3fghvs4tzoF6XENjbf64+j2pNc2u+3ePE98xQ2zNLjINzBa6G2r3euxnmBdgcL5",
-	"Ujh6ziNhrT34oZ7cSCWKa6nafDmkXtxIBX4iCgZNeeV0hjS8il9IRZHw5z9S0dD9CN1OzRA3w8d0MCyV",
-	"USyYYU7xrbCGyXZdcJtQ3orcF3CUz5SC6q1CFMxqVJQwfSTdL3KGHN4v67mTquhLgH91zy6FNZYjo63Z",
-	"DzNlZRn5GFHb/Rz2RBfIP9duTJI51C+pYCmHaCmnAHOYKO8iJkoVkNhPi8cAfK+jAyntjf5KtJUR1LIY",
-	"oACxqqQwEJA4QaViEz3I2a1dqpDb2cRXlaSNdNeaXmEe/FBkpPOXC9Tqzlkl4A+nCIr3vgpCWrj9f87Y",
-	"8x8PTh7vox1hhCqY0nN2G025kzY20a02QWbLzF1W0yeITmeIv2H8ljtj3PhItaPcuTTIqU5O9+/TPqBp",
-	"tjvhaxNtm6P72e5nubPkIG5ZJXhZLiALSFL2j12R9Ni8m5hFt6meXAu2tqglswq0EsYxRMqM5ZUVxdKN",
-	"vp/t/UxjWSAe0jyEWuZ0WsOIJ5bwhSiDU17imXVWU4Xa2F5HFLupgDTvT/3aR44fBPG2UbYWNWzZ0sWS",
-	"PyBq4FtQ3OWzX86BniBrA5POLMuP3p0cud01R7/TJn84Snbm6HdZfGixee8nL2nbxJm+GTBtFNWdyLJq",
-	"0/9Kakp9uT/oeVKGhoX4UKOfur8LWaHBiVSREFCr09uPeB8JMWkuyJeZDtNUf9q1WO51WMNlwW4EHIQe",
-	"kQ7tD8LMhhi8cMQJCcTu0inI/V55FG+F0eWsXdmg8aeiMlphJj6WH9OLvSZdowh8rygis1g5fmeWttNl",
-	"E/rDarp0JPJ6wThGVO9gSBIo+HeiMEZmde13JaHVyNcgcVoNRYk7WEgz5FXRRc5yNPqJlLi2y0PuKGkw",
-	"HvvoB18N5pdw+erizeUPr6/2sr03F1fPftjL9n5+dfnzmzev3151ZNjE8tIkYweLWh3JadWx3Ric46b1",
-	"nCEYVol/QlQGcBIWtSBXydXdNYW6fE2WVAAH4CNe/p8Y6U0+kMWqCbWHHuUazAIRQ96EEVILNxBgwQp3",
-	"jt+HHvFMeLR3yiz8aGXGbHeubPrb9rsYbz/HHTin5OpYhGDnOqYBTPiCjXR1K2yDXcTcZF5WgheL66m7",
-	"RApjl2pUyiG6YpAkWk/wBaYGd1I/KHm6wpgbFR8wSHWuzYSiJTXGFa9g68DtsZfXSiB+xxlthyiL4Ao3",
-	"gBqUoc6QF9zy3Psl/v3y9SsgGV0W5pB9t4B8tDOWQ70Z3uEiZ1fc3MHI2UDhVxDJCN+/KbnC71n6NZmS",
-	"8blaBCljuS+mA/4TH/sP988wnn+ItLbkdb7Asvk6p4lU1Wxqc/bS/xmeobrtw1jgHd4XKsTdsEAaOXvr",
-	"/gc/bosluc3ErJBFD7MlbOPeh2xN8Zjf0LVP1oNy656OO7v20drmrn26vs9rHw87vfbJuP97H/7xIdsT",
-	"/gKsfL176BVPEwmXGSrWuYZ4Ecorb7BjHBErtQkYZ8SojHoLmwdnnSG9tPG/OOMOTUTRNKTBcraUj6SX",
-	"lYyq2gWtf9a4ldH2ql/D5PPmzUu+ClfNfdZ5tYCd8lqWQ8LSAi20srVqphrQDH5s5qwSPzcqVtNGxBOV",
-	"ZUFMD2zsa2/3GfFrzgaz4+PHQwRwYf/9v/73QOVCFfVnAByjNYiM2A/eblnv23ZzadRB9TGPGjPqjDBR",
-	"UUY1UwaK5lAycjasuBnDMh63023HzBNbDqTWquhWMvZDxLSmvHJbv8pXDLmOvnLJYlxqpgoAR0h8xviV",
-	"25yv79GfRfPb/Kzph1br8nrIy7I7r2DkTpiV4pYPFwhJ9cPLg6f7vdzASzdh8zG2ICLycW3gheqncgbe",
-	"4dXOzX11GpEcP9pxtrrMZpkq2g+8jb5b2EeWMiBaRNiztkNeZiW1Q0mu+Vp/Vdjz7fLCa4yzPY3v6fEx",
-	"erPaI2Vb8tKPZDH3doV91BR1jUK4O2ZFcc5OmNXs6cnpirV7am315Lv3gOtb69K/bcVONlMUW6mxhfJg",
-	"DisJ4z5cXKmG+IX6uMIStkl07cn/vB3anOMKU7vJM7v8T6npih6oc+bI9mZmWU7wqIgRMJKKl6lCSt+i",
-	"m2lTE/d7Z7wmqBwb5L0iZJJUt2xeafdf9JJTJTpBa+63ZXq1ObIuAYkjA1Eo3nO3EJb7Tc4zlpM3zf3p",
-	"VuH+Xzl9Fz7Q+rrU6jZvvcdgoC+PCOb4VINSjezhRtxKRe7+/OhGFwv38iOAvYG/ptyOc6fy5YS50T5g",
-	"gkOwvGVGKCvUECHj9Mw6VZuyyqx4b9fzDlxOhvsYB2ujvu9lKbD0rn0uZIfpESgdI+kOAKo7vEJXial2",
-	"You8Og3p4vTe684cDXT2ec9j3kthwoDc/b6T0Bm9FFxp38cyxe2yRORoFKLt67D7ELqPfqSRBLrhAQCd",
-	"idDdSsHfQcjdYAGNo6IEWnA5zA9DzBR/xyXs1XW10kGbuIbze85UKaUS5hqyZFZl8Cntbh8gypgttWAc",
-	"yUlqu/Ox6srLR4fV/e2jsHq4gllwMupZNRQRHutDtqfL4hrwmtpK4v07vFuSKmv7Ha6uCidy2uOUkCLC",
-	"JKUA0MQpU/64ZwBz2o53iLQI4Yp+E4X3XNtqpoaczrwl42XdHrVydPer6zvRUg3zyq2vlEYUcAW/2W/9",
-	"PR7Y9YaODPpVDfSy24C0MSEDQZXvMW0EJ7K5GUA/7MN7L+FRz3ubWv2GSmPRTDzwRJx5ULNwosnVqcuK",
-	"lJ0vSaasIf08FS9TYTf3bbD+OnNsMrDGlrSdSX2724iunaRqkm61GvFSbVwc1aZjABcClCsjC2HAiebU",
-	"jpmSIykKBnvow5jsAs2IiQAXchNws9Vh2NRMtlA8dqdXrJSBCSc6ZzODxTsKMY6GXEGxncBNaMDBLJWE",
-	"Hd+DmHzo6XSLsV9qkisLRWBPfCV1P/nQ62g7hURML66J5VjZ/aSjrnuZo3V4Y1Z4JJZ8CEssq/XyVhTo",
-	"2NC0C4EYDj4O8KIsl3mfIfQvFokxgN1xL7oRBfNJwlaXBWoIACcyK0Pd2aiCgDr+cqAgw8oZov57MiUP",
-	"GdZQOF3XQFqpO0CDVLeaEXQaEheBen7qST2rpfDVOARPIo1MKz0UxkRajafLLmDOGVbOgknpDdwz2BD4",
-	"u9fERv6AQ4TKU1pNaKCjsdUJoFCH+a3d/qAEd/CiSZP5o5zrKka9MXPojHHFkPK8NyC/k6rIz6HYH5Hi",
-	"kI1jCOlOTO0h+56UF/foQIWg8bXl5i7H7GN8Z/OrCV9AMB1B3oA68mT2zmTHnL08S39L3gP02uTZQOX4",
-	"hQQ/A2Q2uj+a3jjwOAD9QiqK+6ee2enMXjuhRrXcxMrcRGYVeAivJzgGVGhfQ9GKIZ9FeT0zTubMlHub",
-	"I2zAaERl1bBcmmtuFmoIs+HK6Q3FdTrmIavT8QBUXH2DWUqtcaS33z9jjx8//vYcN01ilkclhkJObbOI",
-	"tgej3NgHC4asUwUA5s4AC1VtV6TP+BWft4+H3KtWEAII/I5bO1r898vXr1IZAlygFglplsMtgOKTiabe",
-	"3rUTtdKWfZ3w61+2mSjJnF716ww9Tr42PQHcXz9eV4r1BeXejFLjY3MfL3Kwf7RWF3IrxnpmxAFKngNe",
-	"ahVeu6b6EEQfYgtu6BCGGfX3n6OMreFtPCXYcA+/0fSrt22B6RbguIr7QtCAV3YhaHSgYHROrTOr1Nf+",
-	"5mdMWjbhBQDcBu8GpJYa4AyHLKc4GD5LmQw1p4J7RvnsIXgK8kQ9uowS84zpaqDmnFQOSu5P8g3PfOUF",
-	"4GwD5EwN2TYmq9FsILU1TatYkaVGe9rhVxsvGEd9Bybg33TI8gkvnc4M01Paizq6UkFYOtmwmArMi2Uw",
-	"1mFQGa7hxfkZy/EPZK2A6j5QjmsdJi5yENKyyIj/21Iw7zwA3uef5dUtvJJUKCeDop6ATvCKz51oA4xl",
-	"hBhwB4qpPiZj88oZtgrdk/mJeHx8nAMM6+PjE1bIW2nNfgbnAAhUCByFqCKw4JGeVSChTNQWD1muZmV+",
-	"NlA//9vx8fExYW1It8SQKCpxMxI5SDAGQd659y0ErwxG7r799ttvYTuN1ZXjW26XfM7SjVhoEs2VN2X5",
-	"QH395OBGWjYqNbfYA2eULOPk+Dhz08Nluj11PFRpez3SM1UQHDOWpxCMcJ2LfmUOByr3PgyfKgmn5/Uo",
-	"vEZjEnKy8EEMd8zG1yDi9ULjKd4fp8roshTF9Q0f3uFsBiq5mUHjm3NDpVzWXTej61cmUG/MAkdqRN0T",
-	"SM7/6SgKZUOa1Ys5K3HrfZVI2KvElZNmjMbpr7qOHWm/qhDvOzEP8ZoGi4Valm3k0uybMJPsdFrQG9jD",
-	"vXnweoKt1xh67wTmlPVFdOCWvY3cfO1q+zrfm54/ONmG8w8zMFaBuf8geIkmf1dg2BO8vmvvg9czHvyD",
-	"dHTeUlM+5uZ60toNLUaAyKAGLkPkiXUxCXTNlDqvLHu+S27sdffZBM6TMfIGxXQ/qYblrOg4oU7q76+P",
-	"0K4kqltrEsJNR784SELAL+tJCLosqNvJeRd6+7Y5Vhu6wpsUknptw3ZlkQrqK04ObwVR/dQVdr5glZ6T",
-	"KydWddcbyCZ1vCVUsB+ucqbcQ0W9G/WaRm2PLem5YjdQdSwVLwk9ppZ1GsyYmHQYdEoDyINsIipyWE25",
-	"Hfeuqk4i5y3UuEnJneU+b311Ajg99wFEm1j/PJz1W/eoI0eupO1y4CD7IH0JtU8I24FXroaQkHCLVkaB",
-	"RalQkBqYhYJ+vpWYGVE0a8V78ovN40pO57+jNqwbm8v9f9Cfg11pXT7jZdlGLYn5fD/CvE/IgQjExxzu",
-	"I8GyHmoCmQqkShNKS4XD+dQ2cymGFcuBwz1Jabm7tLfBPtqYYqNIooUpUrkhdOmNbiKrmbF6SnVFvoVd",
-	"NVMmwS1oaAmb0+/WNe4fAR1VTyxcgScOUJam22XSC8FxOaJAXwL7gOK+ZUApaPPmGPaqzCVAHpiFKIGb",
-	"F0ch4NQgCjJunK6EfQyX84s2zlHq/aKtA4id0bpEVcRqmrA3Qafr4vdffOpSsu3N/KWlnf/XzELqHzsF",
-	"3Qn6zRsb9KI2576VvCwX1zNlZlOMd65qYEP4UFgq62PDgAXWfrYdiT/JScbsnz7ZPv1f05IQtDLnpyMj",
-	"pr9+gFwNc1zWulyT3JT2vJSQE5JmqLQf14ZJJn5d/+jBme8j83yJ23+xCei1E152JGyuImyYM9UU+5Tv",
-	"E8dtn/QmJuOuTcI/zKo/zKo/zKpPaFatYBFbhVE3dgT67tLqo4KpYdi16+kKEPT1lYaWg73B7DYL1DZ7",
-	"9vUN1q5xGMZt3hDovVc61XlPRPaP9xlu6MprktXJcVtTjM9OCqVceU0W24apIklmjgzV/WSqmfP2nJz7",
-	"ZuuNW76Cy9+X1lTj4c0L5PZ8xZXZprqwfxJiSyXZ5hTWk1xIN67ERKNF3k817tqYt0TXPk42M6Lay/a4",
-	"MdJYTj1KsHB6YayYtAZt05NJ3hVbrqapjUpbORSr3tPVPOEHPWcjXtXDIbdamEPme1krMceGRdyjWgCn",
-	"z89jUIz6sUISIn/nIyjFspLcLUwQD4OsFnDYhAoa76/RKom/nbPjviGse1EH7wWxvqbfrBFLkdo3QKpn",
-	"o0qIJHGm3iOMcZNARWPeXyGmdsxOvj5k+e8fctxSkFle73b3ACFPKJslpKtCpjKkv88BdBtzXDApYhNw",
-	"/OTbA3Mnpwd6iss9oJJUXCzuSiWHl7NJW95Xl1PGkfiEqwWT6p0ekns05KxjapF7bV/ambU1lnvPhxaT",
-	"Q9yuGxwQM14IMQ06xZ7V03tuMEKnIHU3Y3LElID2xodsyR2WFmWtcYC1bPcrOLvl4OsMAUZp79oo8U3J",
-	"2/oVfCJrd8Nowe5QaH1eHm3E1oC0kTlE22Y7PNeI3dWu3CSNSULBNdBfXEH9jD9pk5kND7rz2HrOdcsc",
-	"m7ZmJKtaGbkzepv0WNnlpdqw9csmTck6u4wllBuoeU1FXbolTvvt3bP8Uv4Ws8Y2uIXb7OVHbE7Sb43a",
-	"W2+wIffhV17a4C/Wr+xWcsnfifsyOn7i1V2h50nJxUmn+dHWvK+7eVqtWxr0Rvq2L8i/rqZjrkSxpmeC",
-	"x19kc8gCoharFYEJSgMw6WTSFDCDP2/bSGFl58xmdzfa69bjq+SEV4tLVIKfjbUcbnqUdcW9qfx6TxTR",
-	"qGPORJ4jXS3bBx8hn7pz2NoXvg2ozNvvn7Fvnzz9cygFBBiZJ/uH7CpNhwevW065udDSbqgnIqa0DXWB",
-	"WeMLUNxLCXVGI121pAUM7awN3WBl405skofFZdcxXT6jakjL5noGJQh9mXOPwDtt6DMfe+/oSFPDmIEr",
-	"CXUSMDGrWaGRjfl8faeJH7JXYPWsRaLBYCK0/rhG2NuufYudDkPqelaraKiXeBI8F7w8acke7m2Hrz7y",
-	"clFVuuqcDaSaYzUe4iLlGROA9u3JDDLNU8yinq7FBD2pZVal7wnbg+9g/1jkPFgw3b4WwA29Hs1KLFLc",
-	"ij4N42Wp570TeqdkDvVDNgHjqaXFDkwfW0SEMgSLbWYU2YvSrEzU7eBakelMkdter2KZNI/Gk40p4bee",
-	"ufbLHv44JMvGfELvlH57TvKF8Mm69r5zzc4kghG32f64CETh7z1pAEjunC0Sev1c4LNAK4f9SxR+jhlE",
-	"sVAhyo8OxYaXM9C28/88eIvPHrws2tNR7rGzDi7fvzDJfaJNSGF/dkku7TMIpILjy99EL07lJj5TI6mk",
-	"GTudDQuOfQNZXvX2YiYNSvutdbnP90rWRE83CC906uJRrei4K8HOXsutuoqNHe39cHX1xlfktbcTba8o",
-	"viLth0mFJfrtMZtWSNB8VqmzUHF7RrLxDMGb3UvhL5Gvx6bwUKkwxwQrNXTvIfC65Aau0CGftSIGXmHJ",
-	"4k1JC4ZkFSfeZ5XIvMp3s0g2calo7ZrGhwI0PrNjoaz0sD0jXd3IooAek2kxWuwzmX4Khf31T7i5q33g",
-	"71PtoWapGxBh+oFv81r70Iv99DOhbLWofeJ7mtQ+jJpZ7dPQrai18K42TgDCSD9NQrONN9ixLuAj0jmS",
-	"Y0/LApOktetaX6GxNmAPzowoGj2mwi0Nn8d/tss6OMvrxpfJ2SS8LvnUZ/bUti8pRoycLvwjjof/hvBC",
-	"OKWkkUw8Nme8hoGV27N5OkgpuBHXpQZyDUeb9qGpnXf6BZAir4ZjGZrX+NMellxi+WY814goCj9M5hB2",
-	"M34EFJz8u6VWM745+TBeo+TDJUU9ofW6iot2XE29dYTFrcAH4QkIpCheXoN5gLc8PV6rKzdVOLi2OOIb",
-	"GGE76OW4xbLNTPKx2JPjjAk+HDs2dSsKhLfhE4j8DcU5CptbjfV+0sQEsF4GSj0svtRntj/ocq9+/Rep",
-	"Q6lvFkjwMS2pMv0VmO0C5aHh6DbA2Jt2+LQam2GCi0JaOnTfIvm+HVSNxp9NHKu7er2Le/acARl3HFeS",
-	"wUhifomHtudfUxW64yNfmaZZBZb+k/2eQzedbksk3KZB/Ie3SJaPJtFGiXFKj68QsjDTVvaeu7a4kGZW",
-	"O6bZnSXqG+cnA/FKsDFXhbvps469HvIpH0rbAjv5c+vkLfZR89s74Qt2I5gTurDVT/u6Y51MkuJ+WuSh",
-	"+OvusV8LLXq3ENp50P60d3/9+yzJbUw6OYksnnbcp07KuyCBsanzHmkbZ7EL5oyga4A91p539NGs8f5Z",
-	"zwZOd+y85BSrneRr0RZSCT5C4BLhzse6FN3u080CKr7K2S2kHl3ZJvIeg5NLs+jew+7QOl7ROrsM/ndA",
-	"Unc6ZAhLiPfW/ME5V/QIA3L9ohjoThLE7ovzJnvaAubWIvwX5yz/y4srdvTu5CgSxtHvwaiSxQeEL/LF",
-	"iy3lMKGVcmeqrai+MkwWy74jxKXq6Wjtf0R31HO3j/iG/rzbdYWvN3/vG1Zwxyw6EPywy+TpN8eOsis+",
-	"tKIy7BF4eiBDzuynvAUbcZVlbFi77KFtdVV+B42ckzf1vSxb9TZ/yHbfa/p6xxQN2Jh4Gp1X6rU76A1l",
-	"KXo3Wi3gFxiAI/5OzfDh+SBakbTm3IMLf4TN2+wRGObVudziX93635162df2/8Nq/5e32hPxroa8Utze",
-	"U5QM2jTHV3pw2ViaNZkZy4yVZQn5+YddHoRwDdo4QdIRtZ2BIfpkUM5BY/RSnZoBO22YK1AdboRQzLQm",
-	"nt6HLtW+Aoi0dTYyw67n2G49OLeR4Od+VdzcYfoMMCjf+looKyrHs4mBWQGk8c3+OeOItCgNqjncsFKr",
-	"24HCyC3m2BeyiKDHiFahRHh5IYskbRxuXBvQf9J5nTIbt2uJGRn25l6Pi/DbNmYb/PAfNb/Qxevj3tJb",
-	"P20v2KM29h83B/8SqazuZL83kq419g0lZIks0ZrxC6kQPDNC89xPOsZQKzObrE1IrAsLwDkJV8i/Ai7F",
-	"6bZ5iEuyu0sA4wH6OheMjZw3mtW7uzytZqqjy80WDa86ktACajwCwzOAm/BihYAY08MkFN9etk8hzZBX",
-	"xUeS4W4tqFX4ny8dqcS6s0rPa41yQybBvaYXBa1pfbuniBTaTz77tQfY0OX0Cp8U6URJwrFBytDiCa25",
-	"V0MqHOja481+DBmQ+fFx79hQqYSkywrcTo41kIPmHnhDTXtsQbrZ3Kw/Z5WAP5ySI94nIJE1e58Qgp2m",
-	"rPQcSikBh3jOTto486r6eEgMEM2Wsx+tKXql0AYxh3bWYRh15hiKWaMm2YSSyWLlt1wqxg3RMYAzz6Uh",
-	"59vpPcqkOM2PINbwklGlJ2tW27ZQ97OHWGqthcV2S90ZCUFXPl6WzjS34G7a2iG0PRDg8gQRTdwaRion",
-	"o57TSxz2fs5od2WG9+H96nAvr3GKJe3cAi/1wrNuJLSx/QbsdIRhqeu8zUtYZ0BRAifpcuuLIzt4Z5cm",
-	"W5N89fvWMFmyJSOrVQLXrYM6s2qYLw0Vrt1ohWwnSrrd0PlWrWjCgFbDrXwnFLvhw7tzsGqnQk9L0YFu",
-	"cSdUJwwM7hv3nVTWJEXCq9qXq8R8u8ViVpgRQ63aHI2Pj5sOmlBe8JhAdfBfJ605pg+2eKzAqS/Ny6FN",
-	"sg9wO8T7qayEIdbUj/Mjk1ri/P8eGp6B6lDq4Z2PFhTc8hvuxN/rNweP95cdTGEBLfNq34mwof8Ku9FJ",
-	"P28qgBxp0NA56p3e1Y0oNOsJK9lkHG6jzRaf4a2bc2m739396q+P690WW6Rl2y7o8t3WjNbocubJtQ9R",
-	"vo2/aIGu8l+1HpcuS8ewt5upk7PtECwx1FjrugxoMCvbWZ6sVUfCoKvX045A1gkZG5A9AhDNvH8R+D30",
-	"gDhjoY3MNjpahBpdCQXzFtLHl3ZlddOAn2pY/9H5JUuodKxmyvS2tPsAkwLd+O3ccPf7PP6v3Cvd9KFs",
-	"admYm/uMyANdBevL94RcNRn/TNpsQlq4H7fc9i6hnBlR+WTV/mI44P6t7xOvp0IBvndS/Q0BnCGfCA9W",
-	"ZT2361Gf1ORmgdgTQm6sq9bLJG5uNLVWgw+vxfSH02uHh0j75yy7vjYDj0Dm89l3oekAlOjoIdO5n5f+",
-	"3jSKwagKJA/N5SFGV0GhdJr2R04xAx1VKws/ge5w9Pu08ipWlrhtx3NvK7y4HOppKypxKd6J8hxDjmNd",
-	"FoYclhGPTVoq4z7eT0cmPDqMR1Adj2ofW6jild7SHFuR7wJOVsp2ofQ1n1+Q5BWcQxZTQ8X7qGyPkO25",
-	"LpEwrz+Q13MJN88/pfqbatYWfb7ApoFONGOnDRDPvt2G9DFn6saxXYpw18rbrsKlUPaVnn+mdhcWqIJ9",
-	"k58nTbh3ZoVBrD9E79yN/yjbrH3HTTsiVGzT3Ctgtbsc4h1Cui0nwzRTVLHLo1aC0E4Qr8KdFAZfvt1v",
-	"9Vf1iVbSzvtg5WeCT0m9pFdBN7zyig1nEy5V2nH4fnzaD5drvU2R26bBgvYK8RcxJWDpmO7ByR/rOn1n",
-	"jQ1xseree3LnLxNHlvKJWGreGD6qnknyeOPy1fTZ5fzzDdAIPcrTVimjNa63TXLj/aY0NJhE6+38CCrs",
-	"t6RlYupCNP5rK4RZg7Zg3SsO7q+0Ly3pC1HdlcaxoPPIE+1cIwIwdMAh1SRiDUiVGEOQbl2Ia0fgHdqn",
-	"uS8MPC9gv1joO1rANjVcO1MKtmPc29+BD9378tbpApvaJ14lfohs3GgtrFpGh/35CwLDhGtnLFeFSa/d",
-	"uBKAHMNGUvHysLWRuzdJyfTDv2SBooJLC0hmurqWajqzNbM024sIBD562X5jYxOeFb2xSGWQpt7kG5qc",
-	"Ql5t9C99VQMr+eni5au9bO/y5+8u/vLi1VX7FIi7PNPKive2g4VJA447qCvU0I/PQ0OTPU9vOWPGVrOh",
-	"BRwVpW0AGkV8Zklgck2IZnahklcOFC01T1sQ5JRonKO0i8AQ7iup4nG3Jvsu/aadd4UnKCdclwWWBZ2H",
-	"jvm5d2cqLLyCZx5dPvNeg2Uj4zYmzq63SODhLnSfkBsZPIsA0AczNKIcZYyrBcO2/S99srQR1pbIINZn",
-	"2I5lWazUoy8iFri3uAGDm1q2xUvn7mC/pMz0/T22qJhhX8LrScsOIRrh8ZYO5g2MMHPNzUINu+8tZUBR",
-	"LyaPnq6dYexrlG748O4WvGLtAmODzMubWtJTL7hj1MpWd/m4FJYcJwnJTflchXaQPVKpHPn5mS3tlaJb",
-	"jiSfw55hUA2gYMHL5V5w3kh0rVtumyV3hUZrKwUxrTc23vM70N+/sKnV5R5fdfmWcsnqZ9E0ZHsih6+k",
-	"gNfegp+pIdSruCczNlPy1xmipkrMHIusU6ty0d3upYu3dQzkGdo5AFaCgCXwShS27h9mNhwKY9yfgNbj",
-	"/iCwTkSzDFI4J2rKBorKRyC53VjHRh0T/3YfxUe/jmQzI66HetaWUx+8GaTMpO0ItuBMVlteXoM77t65",
-	"3vrMwAatecZPpe63fUuP76PlWfOOpAZ/zJprkfdLrc7aGGDzktelUyLLW0RlkuyXCvE62SeSo3GoSyRV",
-	"l3SBbdWZfY2/rncy1JW9HwQv20xjTDmfKWh2MHH7xKZcIvJu6F6mCrqho0pP3BWbOq3v2kg1FDnTCmCX",
-	"EUM5jVyBMpkxeCw4kQaKqjgcv/dDwnvdnXxyut+m0znpOZJleW3HlZ7ddqwDismCJToXzWwNL4fdm1ip",
-	"9Z0oGLdoK2ASgCXM42a1PWau09owT2CgxvClxWq9wl2Mfuyktn0dWa4wB63InZuo4GZMkNGsEkNdgTc1",
-	"mVdticsT3FqODnVZgqurhSO91XPDbsRCU5EeinSwFRzVbMmpxHvH51vA3XlZBiCOSs+ZFe4DMBicauqP",
-	"/JC90oyXvJpsPQHPUfocVNpAR48Io7qRD+AoHUwIPuWVXTo3ZIhEc0En2v7MwF3Z0BZb5TDdlUrP0946",
-	"Na+vFwOFFji7ieB0xTkZe6Jx1JvpaWNd2REvyzUHHu5z49Bh7q9BMkJUUH3U0ffy3lwMrcRgGDlwmnXD",
-	"tWueLfOwZRKLbui4H+Em1C5hy+n2EAL34i5sOBG+XLdhfSGXs8mEY/y2Edmt26BrAAioBxfE7q5Hpbwd",
-	"dxRhQuDOZG4L8GoZPcE2cakpD0Lx5Hi/dyQ9cKF2Pk3jcYtjgJrRG/cHlI+21WhDTRU4y6OOkvd88bJ6",
-	"3XuPm6pyzx82KSbZtbjO9AQ3099WUVvs/L2cSIbyDBKxrGY34ozlpXwnclSPOBtV7itOpYETkbHcM5Xw",
-	"TE3hAc+q1RX0TcO0l7jUgYLWdF6NQOXFuxPduAnPanUnXnFz1xKW9/ixrRlWBP3bGkb2UVM9ofYS9fip",
-	"0/2ZrqhiUFr26MXfDnpHUrcpWq75qj4iOtrfK9CnMcGrXfcYCGGIew3zbolZIetY2mjcURC3Ya9F4OKW",
-	"bayR3mbhWkfnW8VqV1LQRa39ZF8onI8OqJ441tI3mrotzggM3bWVK8AC4Yo7jQ50Smu8BerEVlk4HTVk",
-	"pbb2PtqgtTA3dysCn5ZY27pXtEKsxGJC07kJ96GJ4QS+VPXLzX6rkO1K+bLBlWt3W255az50rPCyC0Ap",
-	"duTihuWObA59Kwln48+dkD8LvShzn3qSZ2wp/xLcnpGH5d5WI/FJoFRmQLliVk/l0DCrdXf07I+suofK",
-	"qvsc0tnuM1lhI8XoXpLAHiT1a01fSqDBZYPr+2fs8ePH32bs56tnGZvIYaWpYC9j+X/lmIHeUGFTt8my",
-	"yu1zdBuAohtflnrScZeCKW10+OAvtvfw9L+eJb9pg+7biLIq8U7fdXi9XqVuXKjz1rr4CNeVL0JYeXvg",
-	"oXtTiHHMJcUYd66h3SZHXduXVjp29LWVrlsnqD4k2HHMS9lOa2vvH/gAcLjO3bsXzQ6u+Zer2mldPiNf",
-	"7kaa3e1s0l5mdwXYvTykcXZ1om2Nak/5rzME7U3b/j89OV1hAyk+2Tob1URPYg/xBSNlyeJbd3RWtbB9",
-	"oYpeLM5XtO6acYc6nusAMtKtFxo9EZAZNueIipdglhqrp4j5yO9ExJd0VjEgR0WwqBU4or2nTfg3G7Cu",
-	"XgqTO7P2yMAy3oxXQdp2sDbBLB56F51sxb434IWtg94L13NE/uUyvVm1VQpyL1p6EaqRm8IIPu2az5qc",
-	"Wcj38AmzvCzZjTM1Q0Fna85sW2lm7xxYoKEWU9h9nrFSz0XFhtxAV0IsHjOtOvJGOU/LPT1bIX9iNuOQ",
-	"K6fwAu9xXAqzFZSep/twMzOLBB4pWrduXqKauH0LTsf23fhbxLlqqPN8ym9kKVv9iD4xVDp+WL2DHVOs",
-	"0MsR+ArRkTbrkIze925oQhmA7W5msrQE9KarmDPboaM5Ql7dz8SnbMjbKoC6dkMILLv4k5evvtIJTBau",
-	"dml+Wf0M2u7XL16PvA9zrL+w8opJf81ijeka1rGV3GjXk+ruMp9BuL7wBt62cpL3IWfiyX2hwga0nOGs",
-	"knZx6dZEOVKCV6JqY68QtXTz/Ytv2hpr36mnOyTV//z2x0N/F0CrwjeG8cfWTvc+fABNb9QCyhxfj0KF",
-	"3Qg7F0KR8YZ5ZBq8gQj5cAZXXIgp6n8jIYobPrzzz88raQWDBDT8wVcG4OwzgE+2ZqAQv9gwozHgiX46",
-	"grBjleDDsTDh50y850NbLqCCHlO64uAYB/Xh8aiPGg8+LquBCmAVCEte6LnycMUjWQpq+utxbwZqoK4c",
-	"oy70EJR7X9cx1MpWfEipZ8TG3TDSGobYgyB9b4USlbu8GN2V9pC9LISyciSdaDSz4Zhxw+AsAaiUVbNS",
-	"mIHyZd7CyFsF8zhgf/rT97qa/OlPJFEz/Nn+Gfv3y9evHAHkRvE7ce0EcJ6xn6++P/jmkDkOhR5b781y",
-	"j/589Qz9yqlPCx3R/5UfstdKwFsHilF37ClkxoNKG+24b5wdRx7WQribWvneAY9P4bs5aCoB6EVXGAPH",
-	"CUl1CxryObvRdgwfGWGtVLdm/9ANfcHAwPDAE06ou1llkBhXzKYlNPFlEzG5gVQMW3FZOuoktiUVNBrF",
-	"rXBcbMrdRWVmVlX6lluckXszzMMNWQjhlgpo9F8/cd89OT5m+VIr4fwcvMt+anNRlgf4BChh80qrW/j1",
-	"6SnLl9qd5rj5QO1uVGrBDIcIWdEmP2Q/ozz2y4PTIRnNfp1BUxXuNhM65sDmOXKiV5lD9hIlK34HN4dp",
-	"ZBX26ye0v2FdTBbIQ6bcjj2ZPzl+QvUq7E6q4pCB6pK/PwjNow8Qo+CAl1qJnE14dWfcrwm6AGnnZoF/",
-	"nLkx537HYIdgG6BIiYpzKEG9ArgsvOLUbZu2SHtQQjiGQ7wYP0rHTvzVeLwPS77xLX/o+KF63ch3IsMu",
-	"BkXonc1Qn1ZF0k46NImCNrPuPF5R2qs0bh22miloIe34x8jd7J//7fj4GLLXqIsxvN8tt8YO3TC+0bAb",
-	"6Od/+/7775+HZ4k9wbO0uu+x2XVY35P9cJ+/ffL0z+HIfQoPdcvOh7oQ+SHDBjyojgdE6nqr+ywBTP4K",
-	"lueIzLuQJ84qcr/5+8XBf/GD344Pvj28PvjH7yfZyek3H3Ka5ZuLq2c/+Ck+3T8Drg2BcKJgytwPsGLn",
-	"LHfCNU93bKZKYZD46EfUW8KtKBy2iWf9Z9wLTLlyD9JDqAyFx77Z9xtwenyC+5T/SIk0dJVp85LmCCSS",
-	"3rvxYs8749g0lcoFI+f0+NjtGghIAs+mLGnqlocBKf+zJ8ff0jwvoBrCT/P02FET/AU7yFCCkwLguJ6b",
-	"KTgwHWHnMyOqnGHjdjT80n8D9k1+Xr+w8OPcTVYBIwZdR3Dj1sKcToaqOzd3UP+Mdx52t4S+qTNrZIH5",
-	"rjCrrwwLHlkWMENEAWlOI9/iQ2nrhoS9xKhlKYdCGRF10L2LqZP27Ef8gp0eHu9le7OqJMXFnB0dzefz",
-	"Qw6PHerq9ojeYY5+fPnsxavLFwfuNzG0FfWZBFr3bO/48AQf01Oh+FTune09Pjw+fAwxKDsGXexoDOn2",
-	"v7m/b4Vt7S3HS8mBv+RHznb8LQcwlpMnoJOJArgWHhwKbLSBwxa/LPbO3LspsR/AeafaLceNdnp83OhR",
-	"yaco76RWR/8kKxg14nX6Mo0Ail+zRwGT5hDj7iNOAIVtrwpzO6Je/TUldu/s7/9I3KZ7L5GsppV2xO02",
-	"6p34v9gj2LB9qAK5NeD8WBgrJk5BXqLQvbM9pRX6S3B7O48CFWCrZ8CkltBxNj6QH+U7oTBh91/8SLY4",
-	"igkkYZrOw3hTgcNFzLB3IhPvPew2HMY3+5DWD6Ej0g7g9Iba8SJKgUQW3Hlo5+DqAT1xoCYAbiTB68xR",
-	"fCvs4+zUCD2nCuOlQ/6J1rH2jN0qjqYll43TbdqBH9qR+2CU+z/Ot4IXJCX9OjY9SeJ+h55wO+5W/3vz",
-	"jIyifzfggNnZ3fHjtG96Yq3tbNtTi5AbsEk+4gAWfFLe6wH8T/fCjQ7AT2Ej8v4EO/0/L376cYudrgQv",
-	"FitkudN1UrmR+bo2bAJLdT2+XTPYCVrfGacgg1pXiaHGBKOZMlHoPD1+zPJZ9F6j1TdQ+Vthq8XBhbOb",
-	"81oig4excGapsXo6pb9rQs0pWXO+6BZq7RzP7aj8pHJtyNX9E8ozroITRg4Fev3JOjTbSLh3J0egOB/5",
-	"HNCj32Oo78NRimvbSk1X3kYgg4ObaEuufmWeQaYE+sCiUv3oh5cHp1+3XHkn7Qg51lyYC0C6hDwqcgp0",
-	"grzERxAD1ex9yNY+SSOBqd3n+e8Qj7THk3AR+jz4XI5GBlBpdkfA0lhdLdoo+AK8xN4BMcYH74Wgo+/3",
-	"7//40C7naTismAs9OhPypge66BtxUD9sSh6UNAhYQPXLQY7UgyFWXxmymDqvxTPPUSOeubOLffVKWtjS",
-	"WaYMrBe+qzFEcD5h9fHJPoCpOIZvBgpvkq+oCWXMKmNGOwsXmlTquXcQK4TB0SMr1CG7YHko4svRc3YM",
-	"VZPGtwZyM3cMesRlCZ7EMTcDBXxbFOduDEi+44CYa90KMH93DMg4QwulQViuD56RGzGWqmCcVQIEAVRl",
-	"ew1voPJwqteh8J12/zqZKThxVzyK1YiYpBxRlgjqs110tJei7/AWtg/YcicDyA4KbGm0ApidHV/Li3ol",
-	"FtTah8iCJ+ma8Akg2avvJ92xrsb0a2xgnymOCsEh+G/z8Hul7fXIsfu8VXt8Hhts7OxcI3huu73k5/oQ",
-	"XJWztKUInVOSBtBxUAAwvTEf9QtPGWnXIR8ljZggVLr9SND0yrZCBdmSAmu+CVTSJLiiFr3ahC6eTuuk",
-	"4EPGxnoO9KbLIrjoZSEmU20BVwxBXkQhipw9CoE4BFyQFDSD3BXoIKgVIQWhDgz5UfsJKswjbA/geDMq",
-	"SENRWS5V8h6hCsPweffLgP7lBh+osLAbgX6GvNHYKu94lRMCGKeAC5XVdwaSM3C6vjoz7mcGwGhPjr9l",
-	"OaJElxqCRrzRZBDAAmAz40HAr2rXNnyXt3HohF5qlxh04O90sbi3+3sRR/K46R/qIXBbzcSHz4CDUJUt",
-	"xI7mO2Ynl3yBsZsbAbW/gJyxFXMh2PoPazkE0sOOuMMzXpZOI5tMRCG5FeUi7SuBIfvYXo3C5wQpCNoZ",
-	"hNMojwLNrtAL3EwpmCQtdpocqEfPfzw43cegMzTMdaqRVmw4FkMyzC03dxijSsEndaOXTYhJhFA8XL0M",
-	"g2nwpoGqt+RlctTEyQDVy/jsOvemCb8TNTzHpOkBqGhYhm8IMiXpaj2stDEDRXLZp70GruKMPUi7L2je",
-	"LSwjA2/nUBOET4M5RMaQNTo1DBQiWRlh3Tgexxt+7o1PH4aEH/ukN+BwtcdSF0YGPI5K+LDe88nxtwMF",
-	"FXDX/ot2NoVz3TWLwlE+EXui0VvNR39U5+k18rBcS1cJe+HvlnE9c+RJiSZeRDoFke+IbVFC447Y1neR",
-	"R/lVALzdGQAquc3NKdszz9BDA9R/vnxt0W7EW00KDnY+CQ0tc2RbcJkh/UXazpvJkME52d//2iPOfKsv",
-	"j3Zxx/eo0ZrzDzG/9xcJ2N9JEw0grB3dFCXmO7onV+NEdzWe6igHjHBIoEgDskAfHx9nrN7ocL+BKWi0",
-	"Vt6vQd2H2WtVLiAg904MVLplQ3iIwQIFmQ/QdKRuvJ4xURrRJg2xoUxsUgbPOfvA8jssLUw0fvT50F1i",
-	"F63mDtoWtCXQl0xX4qzzOrdfSSXmO7+QSfPYB76OvnfrmtuIp0lpQyYlst3fTphiyGYhJTwhvB1dU2ir",
-	"uaOLesGmovIerbpVEZtxNU3ZWu96T7/ejHY/SNs85+D23AfDFsq4BsqJSWrqnAOEAf3MN3rOyVMKKB/M",
-	"7Xna7GrByB8nsHtY7JuCtj9mBWSslOrOmc3ajtmcLwyK05NTUI5R8PocZGfxux/Ox7oUqZgm3RtCLdCz",
-	"vpF55V4Ve9w7VR79r+CMhSy+lYY2u9KMFg1MhzgCgjeMZmUJaLYtKjJ7lHtdOt/PBmpZ3Q5F0EFjb9PV",
-	"M9ZDqSYK3DnvqbWP/UMZIA+aM4Z8Sm5s576pM5G4zEiW4oBo+Oh3Qjta5fT9JUhMuFMBFY5joKoUI+tm",
-	"hQHEJ/vkD066L65zCSdtUXd4vGnz1fYDxtk+jFPYbU/o4qCYu+j9o2zbOYdx8alrGHOOOw/+NXR1gOxu",
-	"SMyHxzM33WbOMyED64qFHH9kw1BsAHIFU6axmqA7JQ7ms0MioBE6CAD3Y8cE8KM0vgAFxoPj1wjj3C+J",
-	"oHadfZzz6Hf6y9/lzYiDwu5eUfAFqg1NIc2zhjSSRS3P2snDO6luzxhmXFdiEpoC+u8yCk+6J7BmwCdl",
-	"U0b3IcsnwvKCW547nR6EmalljkPa+J1YUP8W91daIaPniiaHbrWF70SB7g9MgXaMCqkBaBWLh6ZOyTh0",
-	"EvuJmwXuZ+ReZBYQxk4TQbHS4M90xlqbCEXkpZ9Cb9tdCFB6O9YXP7D4DM2Fu3IUcbseUHi+KGSCBZxc",
-	"r5Bc008vb02niV3Vl+/JS2vYTI2kkmYsClaJoZBTaygwlPp3ssRShN6HHTEjXkwkqnAY9iX6rgQvnDKI",
-	"eu23+4fsDWnJVNtGzz2CerMbUWKQCT2DJXcqubsikEIQqtOCgktFMoiY9JUJySEg6J+2Oo1wRy5D2kiD",
-	"2p4s79Vz1EJ3TAo4SvRdp7w2weBbJWxbRSQwCk8VHYzCK9+QU4PML8m6AmZ02i4PO/fxHlMgPLhh+60N",
-	"GGIPoRNtfzbbZxttJ+uylpqiKL6gLiQHU5QvIcGELB0FaZUI6K6nYqB8YU3mfVKPWT7S1Y0sCujTi6k8",
-	"aFcarzuOKiHKRbP7SVenkwDVcDZQpeDvoL3CWEyCa7jV0KQMKm60YtHmBBM6bTxjZ5UyMb4DDhkossMg",
-	"1kAlEPchVPXDy4OT4/2kxhY4DjExzzgxYYq8LDcledqO9w/ZJSbos9yDsuVszu+EGShqx0ZNhw3+5PF+",
-	"t2ROL9v9S+Za88EHlsz97vhDSmY0RT7iyq+SzKkfDWlmC89Zg0e0Os7+Ir1yO3YMrB4n/sq0QFqC8aSr",
-	"AktHfMlK5osCK64KPUmCyzx4GQeq6UDv9pufk0ecfnxT6uEddh1bBFd25hEr309ltYgIBbRh7FY4xXig",
-	"wNuJed/k3X4V27KMwas+s1lL+3669ZSvmF5QPRqBJ5AmmThPz9jp8ZPDgaIWqd4t6V277rURD5TKK2vv",
-	"ZVZrH/4eqItmCNlzubq/qxaV9svo5IboDoR9pLgEwTAP1EBhY3XHeprn9PXxObacUJq57/dRrcPcbfeB",
-	"iX3MME0gQsrUdxrzoE6PnwT33kBBRxtpMH2UEvnJGBKI2mPuyHsJ/a08M8RKa0iPwpjhRHBFlQL1Gkuj",
-	"6xzCyqEooPgWXbADVcuRcOsBXRAqsp4cP9nHvAnadO/XRcpKGmIB6qCnGR+9fPTk2BEeBMYIFkGJIbaF",
-	"5NDN58DRg6c8p+T6OJF73O1uh0/TbdHufZpulMSnudsISoxEtLB7mkyBRByiwvVG/NQrBTEVHK8AYdCq",
-	"vCe8gJjcg4RgkEUFnnUfOVDtkiT1la6sxJiI6lZgXb+XAxhISHtjQZFPyN9NJQECMfHpVPCKA+jIlN96",
-	"nfLPmGzue73OJuG6BXomDYmzWyiEHo0OGThjyaOFuRfS8UePbggDtN0Kt4ToKjUbV3r0Ltx4hrA1n0c9",
-	"xk9wfnHdgB+0sjiDTpyI4yEMpHm9cXgwRWgmNwtGQMU79SK3lGp03B1AYNmN5hWAo3CQCBWDeDCH7AUf",
-	"jjGRDTsEx06UEsENvDvKXdbFNO0rDD4Z7yEZCqrxHSi8ozAgJSZAFOROqsKLnjMPO4OpzArC/HDJSeAp",
-	"hrYGzcrHdGCimP4H2D1uuDziceX+7udJHycCluI0pUP2I3f6XIJ7Q3QhldUIEu81M9951vtWM//VQKEu",
-	"kxFEVUXdJm5Kru4SqImIHeehARcmiHSvSeW+feujri6dA7WqTWeWWq770Ce/0r9hyQx2uAmo9/We0E6Q",
-	"pefrK7SdzBso+uIrk7iZUUOtvSVjeUszSIjF0rLAtla6mvBS/gbzxWwVTslhqH+hs5p6i+a1DtVZ8BTA",
-	"dxWf56BEIpAKLjFi3NwskobObqNvOLgMWVHpKSaVesmDLaPOmBEi+BP9IGDFp0osBzUfhVUcjboUL0AJ",
-	"iDseNDUA0cEknKyJWQIdIOOFQzQv4NEZ0Fge3Ch55kZRZIq4a1pIi6ZBpcsS8unoAP15PvrhJfg5PQqO",
-	"ApFmQs49wdyg47+6o2xc/+vccCUtHBdsdaAkyLRPTvPQXWsgpTx2/+TmLg/INj4eUW92DvP7mtyqYV+m",
-	"fFFqXgwUIrOhc7AU/B2UbVV6zvhEoysmvslXvIUsKHedTbjFocc48MLLZwenp/tn7DdRaQjMYQcqN42B",
-	"8j2nULETtxz8SGqGni2I3TFqJhjbr39PGFdWe8gzOHxMsMZSNNAZSWfGqTxxZtdVw5ZCSKngDU+8QFBE",
-	"Sxwr9JloZPNCSOZ7lCW70dDh5RcwzkN7ZpKh3wIUVWfxWcz5F060kRiipuFBj0whq3arkbwEUDV/eEBw",
-	"uoQLYe450LK+FLpeMVvv6GqwmsZ95a44FRg4FoM8hyF6ImwlN0Py2OTYQkW8H4opGZYgHvLw2oEyoGpX",
-	"ApACqabSJoEu0gnMTBAsIHY5ZTl0dw+OgafHGXtKmYZCYpt4qnnY93F1yJV06lrkZFbDB360jOWg6vu3",
-	"nh4fh1+HSlipjBW8OGc5bgPJBI4AAQjfRthlIXJ6I5zoWvg8gEOG6A+FHEIoKIGGexQWho4ZnE8WByN/",
-	"DYyGcFpPTk+dbIHTG+uyCP7ygTrJHHv3UwePFpr1MAgwR6lmWNZVg9dEEcqBYeJWpRy7Ht+yrITk6DOv",
-	"IzgpC9W2vMwoAQ1g+jxtB6MtI3pCmouAjyl3g+xwBspXRr1QU0X9kF1YW8mboJbeLGKZcimdwgUYbjDX",
-	"jBjvzQL8HQPl5Mxj93InbzKw9o7pn6dP98Ou+rXXoRSp8SyIznMPCCxt2BhQX712BSYjyJHc/ehaY9e9",
-	"M+aYY07SH74y/38F8HwkFSGwUOiQF9RhbHpogT8wBf4PwBTYHFHgXkJ8q43IKCrqZmSGlFx5wyconyAe",
-	"YmnaTBWiavj+Sz28y8IduuVTNJAGCu8xRAzBIZukl+bSI3YGZVpX8hZ0KQ/phzmy05IveqnP54QFU8cF",
-	"jO6pG26H4+AX9xkvQ61GpRza/NDZa/AbsFYohcfLDd+KwtlPTmSkbTeccVc3y5YaaoCJZcf0Nl0W1/TP",
-	"8J6/ujNIzDRea8zmdNYhV1rJIS8RsXWgCjG1Y3byddz7zgyhmAcUjYl+y60bG2jbBWuDtRgb515TQ2MF",
-	"bkItA9Am1X/0Wf7zq8uf37x5/fbqxfMcSO/Pjq+7fZ1VYECmGQXeKwRH+YThMzEhgRbbHv9EHTvhwztM",
-	"Tfo0enZt8M007aBgfTpdG6cd9TjAoIsFprvSt488E9mND+9HfesubrmgRHTyOITrg+As7r/Q0JBRJr6s",
-	"guUaEVkjO808ykpd1YP8p7EzwQ1/JwpM56ATTeQTGuuVN+Sf1MOdOE8K4o0QLbc1sET7tuMb9ZaG+VTF",
-	"OmH4ruv0g56zCVQ6BSye+wJx674sV/xOUCVmrA/Z5XWBeopdJhhIG7h8Xm84mAdix2IT7zPOwYccQvCY",
-	"mOMeTawTd3mCfzVDF3eSs5i04dwwXTHxRE4CtD4Z5rW6ekpZHCiIRcZ6eXAnL2UXETB7Lt5PxdCK4np5",
-	"K7CkbimXqbX8fKC2qD9fqpTpzgVojTbbB8kxegsEueNA8+eXU3RpeZXGx/Q77EnRM6+o311Hk3NVJJjc",
-	"T/hkhskYieeJe99ScDZlqGeEutSa3FpyGZD/A2IcdY/QbOoze8EXopU4j4w3AdagOJauJmAnzEIFnaww",
-	"TOLHIMgwWZYIOIkFrG7AGOteCHtWq/UxYBdh2Mgzp1Iq4Z1RILNnZflxAWoy/Zeswka2AzwFHhx4GTRO",
-	"2zvbg64GvvGNe2Ha2wdPlYj05Djbm/D3cjKb7J09df+QCv9xstxZ6F4dCw/gL4DtWR/oRkp+KGcBjvbJ",
-	"fAUrb38AI4xitLt2KulD38zmaCXpF/GdO0+52CVVhXWsp6y4jQ9RcgXU5fhYFBFOoXdUVCQklpztg3uk",
-	"CBGJXNpkiPjJLmMjAdvGVEtE9dWVKM5ChQgmcKFHQZbFV6ahZKnCoB/5ZB8VGXgMRUuIeuaxdhjEGE1K",
-	"UvQPoIwoXb21EuKc8YHyofRYobbSd7FceBXdF+yCpglH6XS4JNLsxL+VE5ENVIR1iDH30LGQss4P2S8+",
-	"g6BlgkQvTuMlHVbX3DtkLg5nVQWoc4nQbMaIaYsa4pnKzRxjgKDxYXvKAchd9FUmnjOIRg2U92FmLI9N",
-	"zPO07ADkuZiCXYCgUw0XY045E96rmDW3LXgDPeTCQDlRHZouftPqVIKhAjPYkcYb3k9N6R7YBI7L61CD",
-	"wyYS3leE8LtZxBOgnTkPfmbfGAzzLk8ebr7ORAtzdnJqLHgBDO73Pd/HpmsQevQoPEdj7Frfd3e0loOx",
-	"ETPvpfZHWNXOGnkyUalGn3yHEbuVKmQSy8hM+VwBMk0SLQvWgh5h369ZpRraA3mtBio4ImtZYdlyHhMy",
-	"hkbqEWXNLEjxx4JuyOEABBtM7PKG9y20A3KWgAfXNCkubdKjDN1xc+6tBYXxWNgeMpGHWg3LGSTxw6qN",
-	"U/rm5gy7z11g6tl8KR8FM2Dx/ccZ5ShbJt7JQihM0zuGZkdt602wOhFaeaZ8qNVHVs2Yg/S0cw3zCSVK",
-	"SojCFxDTsSTXGmI6jIzcAIUAjLLpbHEGkFvJhVpQDTR2JgHey8sEWSFhvgRKjSX0Rgg3WMB5X42Rne/j",
-	"fjTwrRuJaPQpBqt9cpFP0vOb4z+HDnNnlLMEDlqfUJH4fLBxGYdFue02s0pMIPsLKwugDuDG+FNbfllz",
-	"xuhwDSeNhEascs6RFO+gj+JBI0VSmoiBklxG9yM0g8eCQzNHDND7TmTEq+GF3/Hh3UiCXoZkIaBkHep9",
-	"RknosOSWUudhKb45pKGLA/la506Jik0fYLeAzKAQRisBOwdnbTQiVVJq6IJCbLBXnr3kiGCTd1nJDXjr",
-	"zQ2Ll4p6bX9ZJkhj3esNkYSXPZQl0gXrvQmY9wOZu+YozL/L2G0gpGLGFfEEcO+ABxqg85/sU3Y2As5T",
-	"Sya4BWMfL0g3J2QrSxtR3AYKxSS296TCiskZKr3cLNRwXGmlZwa91PgOD7xKPWA5lFLAZfPMpJY/S8VR",
-	"Pgkqii1nanFZOCV7TceNsIOtVxR3Vf4m7u2ePuCluiSS6PL/ziY7B8cvCvB5fhmXCW7A/XmLruB1X7Sj",
-	"yC1hPWuGfXsopoxsqsP3+CBYBJ1ImtELRNjy3plx3sRUXlXK3xmwWnISEJr0Oi8BpJksOQhYX/8AsK3d",
-	"uAbcq6NX4MOOCbmLD6IB9znY/qtmCUXes+pLsfgtUs22kb1lL/7R76HIIzUbt4DRCh6W1eAib/u4aLFy",
-	"m9yQXxnMBEaThltsk+sb50OK7f4hC6UX0hDOR4B1Hyix3DWYqtKwubAd15ypFLklOL+4LwmYX8u1Fqp4",
-	"MKffJwHT6O/ze1CoK2zodJ+uMMvN3VYaS+b16KXGzeeQVVFMpKLacyOEYVAVccEca5S3iuXhcV/N9+T4",
-	"yUAlHy/FBU47k8uvYBFr4sQAIg3LDSGVMFhX0DidZC12vIp2fv7ZsQWnf7VMoJZtQmUrMDGwdNBkqYS7",
-	"uV1z8m+ozYei1Ddal4KrXlHqz0tN5Oauh5ro9uxB1EQiKH+t8N/rVMJWtS7FiQq56D6+kzzazHtGJa7W",
-	"DT29bdA6KadtyBGDjG7dQCWAG9iXXUGeCA+3L2iQT9iaG5eqjJh31h5YIgzHRGfk5m47nRGHcRSxK6WR",
-	"m7tPE0qCRXUpkdCWhnL7Pq0SuWKWoERyc/eZK5F4vE6LRDLa4CKngvHodyDjHkCQ05KrLOAxZqEqNkt0",
-	"PZOlCZeglC0BPt7qiJr25tnBNxm7eN7qH8DJhFvymQEwbr7tq6AX4RA6cBcha3Nz0MX2jXu4m/4wWIvb",
-	"HMNmppBb50NALG4kOgfqF4hB8QAI5pWmJPw217PSm0oJDNeNKPWcNPqWZGC4lU9XAAzuWG59EmtoHTE/",
-	"pA30VigoiseZ3IjMn61TpWfK/+P+OP9RYNLm6PdhKYWyK4H0v9fQphtAeHnsOAfRP0OsC2v5lvrNhaSj",
-	"qt5HywfnHzlZABLhGwTgH6g8zC5V35LOwmkIlQ+HArL6fc5uwA92NgdGMAnOsKN574UfbW+n8GYACNpF",
-	"cYQX+mC5qjgcNfaC82cyzSXEPL0d8dUexcn+SJ7B3NIgxRIlQ5LbZGWOy6UFKx/wXEouJ1QDkjG9afTi",
-	"Ihnti45hxIWsN1GTLX6oeEYyJFVB1Tlfeuo7k/2dIQ0IQ8gEl8HjG52AKHdi/eTY4xVwtQCoLUCC4NWt",
-	"qIKpevKY2gYZyJy8hq+xggfrECDXcqCmuI8Qtz1yg+c+q+hOTC2O6TRH98chy58hgRxcQUalNARDVEgO",
-	"iGEBiRN+HKo34iacYwhFzyylR/lVGpanFKeHVtgDYyvBJzkFnTHjJR3MaToTzP/lKlV3dIWgSpNZaeWU",
-	"V/ZopKvJARRMZ7EZfdhtBerxJMM839qeoCl2VFs4pG/lTrASsFbJbwSCHjWhrTGHBrDCAvyRW727aZUu",
-	"nUJV8aGF0PpLv8Ypt+Mzlh/lGcsHA/ffw5zQJg4P87Q/xCG7musaSYe0mGAIu3nCjH8GLFXuM6UtYas5",
-	"qzmPr7iWhcmzxlXBVGoOHS2kJRBSQNDI6W9ILSL72+3zDTfiKzNQw1IP79gjzgyiUmfs9Akb61llQre7",
-	"/UA2gMPqtKMRg8bThUf4AH/+xXNMUL5ADaEGjsJOjo9phlDFZs4Q0Y5q3+Kh5u42TLha5DWavwiYTTYi",
-	"woXQ322KlEIIBQmQ7kCtQNLt9tlERrnOGQv0PxV6WiIIDaFlQh6Un1eXAxT+11R/W5yhxlZS3e59QNnQ",
-	"pY7/6ehPdUng7g23e2d7N1JR79LG+3ro3ic7ED6rXDKRsD//6B5AggPhoQWPt3cbgbVezTn6vcYHVrpx",
-	"gNSTx0n9yaF5buQysTskNbRDYOXQPgv8EapcxOsNPozkxYknY6BiC0rqTE94yOfLtan9ryMusXYdP78e",
-	"HahoOkLYTlnpLM7ENGdOeACQyol4l95zLatE6h6yV5rdVHpuID9Yz6HDFRSe2LGYnKUQ3sB4Cz1XpeZF",
-	"RtXKA2WUHI18/1FIHFPFjX7vFWSAalpBBKyLBrqMsBXnenwv7G15Tz1DTljLMz4ci4NnKPfX8Zf6wx+y",
-	"Pa9/PJfGI+SvfUfLT5I3XRL5HbzRpRwu+r6t+bMP2d5/HqTa0cHraagCXPXCjl/tmKE+J2oknvqQen8P",
-	"2zRMYZVZmsB4bxWIlqHJNuAjOF0ZQlztZunzOFqfiHHisfcA6jBMl3YCX/aOFXtY+kuL0agvLGzrp7/e",
-	"Lo7b+FBmcXJwbVZx336aWxvFHcQu3q12vwB01QG4zPHRYGFhF4ZDhsjB8KU3rH0lBzOKT81Yk7fK6qkc",
-	"nscWjQD+z/IX7qevnLFHiCDOvAHrAmr49Qhgtnx+B2AIIDgm/DAHTABspQuFjohRag2GguEjgO4hjxk6",
-	"2H2yCDd3A/Xoxd+gHDUUZv7IjT2Atx+8fI7Qgn4liFOY1SuJ03SJaobeUwW4x8UiPw8RtFBlNR9zO/Ax",
-	"ByziqP/mkH3vbDf4CHv2KxoZ9Qipbn0zprPovV1Qyc8EwRJb0aP8sBATfCcqXob0rKmoxnwKmgp4d1/8",
-	"7QByXAYKakJw4yCD00nm8HOcHHVFB+QFHvoRTLAflWKyiDnw87EGoxNzSgE1J8Tw4beygHpPw+dsIo0R",
-	"CQi4R51DREq01Sz8G0HWDv0OhlIwj1xNvmWPCzEJ0E8nT33/0MOBuvAuVZhpoYWvCOOgSQ1nFipw3N48",
-	"3T8nFJxK8Al2nnLrkIqFN8ZCoND2Imk3Qpb9QBHpeq2aeiTDKB7WmVvU+5PuyqHTCjz4zT7ApCqAeoam",
-	"K81NhaP8DjVLQ0vyDW1Gwg7H+RndqUss8WFDrtzqjSD/PCwC/AOwmlghZLCEArfCMD0FN8NA5RP+/po+",
-	"herrULuAEBxYY3ZecyU8Of2W5RW34hqe6TAp8KUv3m3nzuXGwk/JXbhGIFnx3iKjJI/ZBol771ZYynhz",
-	"suCnYUvlr9vrtAeXOFNQHy+GQ1EefDcbjQQo1Ws1x+YPdqw0fq/LUs+XhSIJpwcViNOSq3XZFZV4JyPI",
-	"+LTZ/TImTZw7O73kiiEAHJbrAUtEYKoiC+9ix1ReGt8DGRf7vjOse08d4+BjDfI3bqmfnSnu24SmIa2S",
-	"q+3t7/zFFb/N05b7foivDHsnKth90N6/js7PoOXg+fnstMYhtOZy0LZuWE01eqWV+AnD6bvUkWF2HQzJ",
-	"ra7BgdzereMX8Ay88nEb9VxiKSq9n3S3l6MDt+ADWHGOeYEfNfQDhF4JdWMr6tw+lDVry+L0iLG1fp8n",
-	"2IbmKuBtOa5DKXwmHgDwJk/3J+ekBnlt1MP1RmhYJd7bgfI/iE0zk1skKUKbcq4/e/0I+nPQW1EzwXdD",
-	"oT7D7nUBYI+GyTOmq4Ei8His6ASiIXqJXS5wAnjHoSWgWzO0pPMpWH7mSU5P+Hl6pNlAIQwAqVgVoW4q",
-	"cYZ8FS5/7CLy5OQ0qmNIkFijaTRswLfYdx4wVnQ1HXMlimvaoutKjEw+UJgPm8ZYwh4i9M2EV05bxDIM",
-	"MPcBbxmbnBfnqPbfaq/qw2ZDih8fElZADU26BlKD66HxwsKShFpvveFx1kIym0ocdyxbMsaUKd5/FpOb",
-	"1CV/9+C5t+v4cC2JKSbi6gp1ic+UV176yOjmPHKFPnbkiXQlCOKS16He+DTtbeWtbQko2dbzDwiTD/YG",
-	"s+Pjx0O4HbKAf4gz/Mwra/jhYC9v6g0x/L5acViRt1dKAyrEM7/mz1aV8DO8pP3urMum73epWgRe9eWq",
-	"F007Irk+4aOHTZjJIXhf0zE8Cj5GlkLuRcZyI0oU4c5c9lmyPqfm9OnXCKzvfnjM/vt//W+WczUc6+ra",
-	"Wb85w/s1UP5TqyFpAO7QciJCFJLQwzjVf8DzJN5bZvWtcFI89BqBvnjeiTirztiT09OByr1EBm/DtXg/",
-	"FKLwmbVY3vi+I18HHkHoIg+VTEwjj41gvYYRq6QHaq3kdcYhaTaRmSlNgsGCUF/FVmJ7BxKZA4WaV1JM",
-	"jekylbSpfw1aOwSlxvvM3FlCiojTPUSRBQ+VhvYOZjYRBWb9RJVvoGJnCa4WmPWJ5TbkKV6lg7h1PP44",
-	"jQPZfcJJd5QGTW//NBU8fVjwRVGsqeCpMdC63rFU3PMRPPQ+81B6L3zF6rZeTPbZ5bFcFImPe2PB0Uf1",
-	"OpKTqa62wJxfK2V+nmLW5TErKj7yTD1gQzNZGIKrbnalTCrJoecoKntnEZI+YzkvISBwPa2EgR4rwPKp",
-	"DhAyGfNK/BMkVx5a4kPDSnRLj6glIczNp8thc3tvYIIYQJhQfAp0kJLDM1RpAk5+EmSKSQWgZl4oxBn4",
-	"lsrYpAx0G24xZ8RbALzA3wXHoRd0OI8ojbycWSOO2H1JIz9eLZWkB6D9Cl0Yaa6hDe+Qib9EGv80TBwH",
-	"36xRDNBbbD/SweZ225QRpu3vLmlJoTZhN7zod6+0rcmhe4aodwdcFQdGOKqnykhyWC37nc7djZXGZAHD",
-	"InRgISiurL8aV3OgPAEGMeHlSFdOX5JFMA79amo3p80P3R4K+OhrFsMBUVVamYpyFZ25UUucc8OMgIh1",
-	"VzYK8aOV6bLbYBm4+Xg3n4dIplmF7sFual3zapLBygmGlDWp7NdP9low+T+10U3xml2oPh8eJhtzW01m",
-	"d7ljnkmvLC7dnt/0FsZNnjJQZKUDJqnbOqw19+brx7KcVjsTWot/FMvB6tQHs84+SZ1qn6v6AizqL++m",
-	"unnHEh9Mrdql9ZFK/KNqpra3Qza+6q1Gy0UBLWS0CpIGEz/fc2jNjF7IGMzCLJsQtfNV3ZmH53er/sqw",
-	"aSXd/sbmBMg/2EQXYqAeXTw/+Hb/DLrnUxdoXwWQpAWFtgapFSSLUuRg7My5tFLdXo90dS3VdGYRnFnP",
-	"EXCa3EClgawep3EIZbFPnVvvrzMxE+csx071JGpDYTDgmkLj+LY4enNtxPCUvqavrukrYC91fMEOYMFf",
-	"oJ6p0dHBoxX6AXWFWK2QjRt7HHEFyNAZZcWRuiANq/QMi5LFPIOkq3NmxlCdD6fqDEJmtSZgmcbcI8d2",
-	"m90664GCPLNUP5EGhADsvbG8FIRm65cWQwkbSYiL5wcn+xnjA1WTAR0C4JC9hsGoySBWYYecRV9wAm5T",
-	"t2z3j6T08RwnBwRyPZqVJVjaS246bLxGMWG6N2lo2QeKG6g+VOgeq8sbyJCx4CVWqSvMJiXDH88/c7ZJ",
-	"wFyAk4YkOKHs+So3ZRw4Ygg9QigU8LVKbB9EtdfZQME+MHd3PLgKtoEh2HIISAAsCKUMeiZwyH6izrMQ",
-	"ZUek2YK6/fptaLY0IWYA1aaOG4CqQc/igYQn4Z/oQADyOGmVztVMPZhofjtTDy2YI2xAq9cQ02c3wzyq",
-	"CemXhZhMNdRevCUCXSez235y707TXus+ZLn3WuY+oTtgHHzexXyilulLorUhdzZFSlilnYQ8wM649Jt6",
-	"aUjSHlqGztiHPVPLfGD4bRj1i4YxSJfSoyGcX/SDde0KOZ71nksPmf3Vi/aOfif52Y0B0xoqrJt5Gcv9",
-	"G9seAi2FxulMevSnufdAVNONyILfPwyoVfDDfzI6WX+f3a79jVxbG5OV+0x8TORn0/l12VyX/J3vb0Za",
-	"Imx5pEwWMqtBv3nz7OBbSkKs5ylKLKbBFAJAAPMZbq1hDAoSLd2O/inYTkf06YRgMbc363Xb3J6U/Yny",
-	"zj5T58NfNDXb1sn9u59sM1QWDryy8FHRztkaWH0g3dsZdLn2pgPjRVEJY0A7f7J/7gHpShGIv2ZXQw5t",
-	"7Fqd2IxEjxQyWG6SGNobflQlgRH2De7ZbttM1wd5NtZyKP5Pxp17NtZYcrhKwd0eZC7A299b85BL/8Yv",
-	"WmmlVazXV/0GPpS66sdrLS7eTReRXnhbWIiQT7hUeY1L4Y3xvjpAsfL+OmRpSTdYcKXJQly73+TQHM+k",
-	"LV5jz5vgk8REeMAwXtUpNmWCzVmGZoIB+RMhotKep1j+uAxKlcBYT7kdR0hQAtPeFsY6eBnXIVl/FFPH",
-	"Ke2WoXtO/knS5vzSuhKWPQrm5wB/vWauTtul+X4pINjbtjlaI6vqva+8c2eHVkufNkqvVa0eB/tlm6Sh",
-	"dkYQfwi16q0Tcrhl3iduZlCwHqJLCVaq9Kj6TmM83T8fKB7qnLQSS91X3GOPsa4/BqRqjZkcv0VEPQCO",
-	"Ag4ThtNVDQ4PYwSiEues4nN0dAtVYEKeXS5PCwVIrUGEw3p0A6ukaHmzmCYY3PNxExT51GCLvD14jkgB",
-	"gLawyxAL5VuT3JjMjIXufb0DcPBepdlMjaSSZiyKAPPK3S0NMqyjwxZCTAxUTC/wT0HQI3cnQbPCneIU",
-	"DmGPMNWR5X6N+4eIaykrsRSWY9CtZJSgFXwF8ZWa+pnOtTM2hsbNIbsIOf0tCImQ4Eaowm1AVW43O0HS",
-	"vFgkCIMbEeBjAw5aPtGFKOvlDUGEnw9UPqFITL5U/WDce7WSQ14COEnGCjG1Y3bydc3Hy+7EwqRoDXqu",
-	"SEKfuuXX421nlFVWl8/nrB1zvkWZqYfXPN5ieyQtDSEtxdHqaM+KtLMkjBZjZb4t+7pgGQbA8VmgfinK",
-	"wsQgWjfpIrgkpOJJLGkEkLMpr6L/B7vbSqMVdX72Ha5Qr9FYdG+Eb+R1gD3px1rfZWSycXMH8G+VsYAU",
-	"6jjiFGBu6tHlBDmGwvPQUXigYDgK7QGwuxyOA0Zssi5CpVHMirI0hA7Tfed8fJgyDjtuFIXCoTLUsX7g",
-	"0wG+BFOks0TquDc+PX7M8pSN+PTnvBCWyzInzonsF4pctb6LCg9AT+nKA80FEpOFux3uyplQ8tumZToy",
-	"sW882uJunAbu5Z9GxfwjxvgvGWOEFTTTb+4pptiuyELEvtMP80uzxb80kMtTr331zPwMWHmiZkTYsSxN",
-	"9Qi5NzERCZOfB+rR8x9RfCbQGl7FBP6RwglQ4X4okv0+EXX9hVpbvOk/YFc+29JYnF6HyQYnustiWEw+",
-	"+XIrYXH+HS1x8T58okBaH5PvYik9L2M3Mwt5RlwSVJ1vUH5Wu7xkhuWgnkh1S6En6rqLWWdO1oLbKV7j",
-	"gYr3eIvWvEn7z0rPodln5di0Clq0DHlVAoDcQDkGBRLYN8BmzAD93Gk2HtQjcDE15JXiNtF+6saS01Fg",
-	"SVBk6hRNi+Wk0ZgYqPA60FWHoPRc1GMpxPsAj2w2HJM/njbV70OSoUa6l5G/oXOP5RP+Xk5mk/w8mJYD",
-	"hfBr0eSFgKGH83X2r9Nhn+4vp88ZQpSu0cImSnrM3dpcRW/A+M65GShfvkvoIaAj+mP19bsbJsGt0euT",
-	"Y2tSQbtiz7r1+nYFEjhtsSMFEl/+hxr5hxq5IzWS0jGX1MgeQm5zJfKIT6dCFZ/aJQoiR7y3MVE7XHnC",
-	"qoSU84zdiLGEAl9qqVJKJTKf6s5DDavHzXB8GvczY0NeQeKt0iG1G1qF1H2XhLfHy1JUkB2CLU8iHwY/",
-	"4EQXQTyAx8jLYMMqrSckzs9RVJEzoZk3r+eKOc35630vHJdZvGW8nPOFYdIQ5qdKOjKW8k6Qbg0OibOl",
-	"q46WNng6Y9QIpv3m9eUV++//5/9FMsgb0sa3wpNm+ZWBjQ9UoruvSgBvUzN8b8SGVZHVhTGK0azWRCyp",
-	"1P4ov9iy7ICrcKW9HbEz6XFRFDJylIcTHJ0WCKAiQOE77wUMgcp4LbWBOungrcR28pxojk2EcFfLn/FA",
-	"hQJMAg3B09gSd6FDXC0xmIpwf6F2M1bHUN8EjL1CJb7gVSlFlVy0R6HDadxooWaTvbO/u7f9I1vubv0Q",
-	"2A7AMcnWF6rw/PJXot/dCg5wJDyg3GjFPASGCrEBigghN/Tsn0Qpsl0fKdM1I8Lzm+WADhG5CjVQDDTk",
-	"Q1DV3evInwEeVGr2QB0NwQzAPICJVrcAe21E+c6ZYqT5EzbijVTUvi7UdsjKgFzwdSSw0XRnkB9XSxG8",
-	"1rjBPbPHSsBMds4dXwNhfS6s8aVXLNysOrnf5+k8eUMhJ5ywjGVxeHd3zSGMUMWB0vNPrVz+BNCiUDLo",
-	"b1weDWXin2PCFE18TbOggfqaLYrj1Ix3k6BAUPi4LOm68ipCuIHASRmW0wkhtn5GcWrHzk3NR+vZCvun",
-	"Bj5xs2hqvr5qpMsx8ShCpAVQmP0sxDlBFUw0Wo+FBhlajgl9s+8ku2EG4N8N6efpRkIC1AjRuhHduhKl",
-	"4Eaw6cwajNj6zFyJbciHHuOVs2qmFCjaCB9fE8gQIIVb5pHuQccGwBwo44PfnKPuO5eU+qicUKQfszHg",
-	"O0vrDtNX3PKZ1dfVTOUA22+1PmS5VFZU1Wxqc0C2N4yXdqxnt2MKDkKlXoZrnfDqzvN591X88XWI7OVN",
-	"9bhTDX6UexU4P2f5zcwscjb3raH9yPvApFVxrfQ8rTaEfhtOtgFhUnIYrByJcd66ycGdI+HFq+Ufka2P",
-	"xOLDPr86D/2lZAKBnnkyd/JEFNLSSpdmi4VZNxI9QLErTpwVkHqHoj9QyTBBlvWRbucd5gpiBCNkoL8s",
-	"7QnOqnil5zvLgoO3v8VXP3wanLJubR1xiuS8YtMHGRsP0eVFrQnNAKdp7TjlFar8PKMNzFrPM2pcsnNR",
-	"97vn6yuhh65IlCyCmyMfcjUUZQk0HTKXCg1uT+C0jnVmIQcMU5nIrMJu2LjjqDI+hc7bTnH8BVINaCsG",
-	"ioLv5OSNwXmvL2bBM42AjucR6gh+w8uAEtK8c+2qohsHdKoX7vG9T6G5vf3/qLue3qaVIP5VfHuvUtr3",
-	"goALB9RDK5AQVKXQS5HiNG67wlkHZ90QoX53tPNnZxyvbRKStjmBGnvWu7M7O39/o/Cw90dnw69OWFY+",
-	"wyBX/8PA825UnHMM2KB7aXFX5Oj/G0imoMrjQ/Wq94Cwprb8J3ZQvG4UOymNhMfVNMdAlrLCgnIlPr96",
-	"OmPC2YyQnNNIZ4SmSBEL1XADXemGi1c53OQ4tL8Ps0mIvuBZ5OcArofL/gGGVcxL/XztWh7UhrzFR2PH",
-	"PADacmGdu0utzi9kZJOVqFqLYvE3FquKIHXLIT/LFSm0I6MVBngSRKFW+adhhPZG/AUMIfBtQS7uJoKQ",
-	"r3CvnmzYspGbcvkzTs1O0U8DEXcE/QxbmvQgRCDFZM7/W4qeLvCb9rrkCebQX/CEy/9Y5U6OFzZ0F72+",
-	"zuataVfpZGqgOWtHREpztV/JfYOXhtfTPr87Pnzx6nXACA9bIjlORn6LShaH/z8MdGXHWV7Y2zmjVIR6",
-	"oZDPD9hQI1pLSWhG16ctLMTqMShviWqiiKZ5fpSMoHE+pzhf2XqOM8BrV/a7LRZWfwApf1LC1C14Mcsd",
-	"tsmOpC7QXif+vkWcaUzhx9l1lODA+g+gYbMF/8W+FOM44ttaB6kmcv/7Bf/2GUSn0uVutSMiFqvIuUFF",
-	"AIh2AaKg1JaN19fG7Byl/M5hIfwom67s2lq9H6QGFlKVwJKq7OXIeyk8wmA4V1wivsJPynVifniKXezA",
-	"YS6q0j7H/u4Ov+tPK85QWm/Aj6q03dbQCRoDIdmBsvvQAShdtzixrQ2wbwFP0o/k9UNzZ0iNE7xxNQGy",
-	"VxY7dgkMHvsYnJlmLfyNqdh2Eti7AylflfZJtGqYU1tdv+fKI9b1nwCE1YablUQAgxh3NUuiZwahltBQ",
-	"guo8GVcmd9CUFH/FZaqh9MFL6Swdm9w4k82Tfz+dHQ5fHhwlH6E22xYk3kGmD4cHUcygrwpseUesDaAy",
-	"LXDqAMrnlbqtsLXGyTr9t5qdy7nLpm3M9KpdYGXQwbaIxHApNPfaMAnz6DdOZBkfy0BZ6EXeipEy8po/",
-	"91Vyhajx3IypsuZHlQ1UiAy8LKLGa+hKr2rFsR9RnQ+LuyNhH+g/jVov0+vQ6cPK7Ysuv1BMW0+f7x6K",
-	"aMWxjMp7A1arN5yPBFKfhFwTq1/ED14l5DcIL9IHN1/8AoFHOs18DZlyFf9GkUL8myalY1Zy/Z2WutDJ",
-	"mULzXoPWM+HbN953QOO9KWQTqeQPwIW1NggxcmfkKL7JsgmE0QvbgJRTZAK8dmSGnM6GaaLTAhAxU1X9",
-	"6Zd55jAfnD+Latea5E5NnmHMiJ7R/BIneYzbmP3HZS+p5H66AqNUKfWOpf6z42Uyy4pZnqkh0AnYQpxD",
-	"3ljuSv3GwvS46kKISalMC0NVOYwuQVIk2GiKEDivEIMnmFICBKS6TWTXlWvZUpfknUevDPd5MfaehAl9",
-	"E5HX25T+FJ1WmJJ0V0puTC65ZZDFlnt7oVA078zcFeUyQvGDuRcYBDyVULCB5PRksYf7w7eH3wEAAP//",
+	"7P3rchtHsi+Kv0oF/zvC4qwmeBHlscn4xwlaksdaY0taIj1eew3msIvoAlHDRhXc1U0IdijifN3vseM8",
+	"2HqSE5WZdelGN9CACEqa7S82BTS6bll5z1/+vjfS05lWQpVm7+z3vYngmSjgz+d8NBEHz7UqC53bDzJh",
+	"RoWclVKrvbO9i3zOF4als0Le81Kkg71krxC/VrIQ2d5ZWVQi2TOjiZhy+1uhqune2d/36Om9fyR75WIm",
+	"9s72TFlIdbv34UNSH/HgsiwEn3YPrPSBKXXRd2T3eMfQWpVClQcvpJlpI3Go5sgpL0s+mkyFKlM2l+WE",
+	"lRPBxjIXTPGpSJhU7OLy+atXjKssYfOJKAQrJ7xk0jCudDkRBTz089X3B9+wJ+++f86+Pvn664TZv745",
+	"/ubP+6vX0j3vSzGqClkuDt7qXI4Wy3P/qxAzw+YTXop7UTA9E8owWbJxoaesqJSS6pZxtSgnUt1uOouX",
+	"V/x2ecjLkqvMsLEuWDmRhpmSl+KclZrdCGaEKtkNH90xDvMY8algTy7evjr4euNNeJWJ6UzDPrwTs5wv",
+	"7M+WZmOJBg7DHhpXZi4KVoiZ4KU9HCZ4kUtRMJ5NpTFSK/bk4sXBuhMh6rIfB7q60ToXXMHcftQj3k5N",
+	"VxPBZrycMD2Gc2FzbtioELwUGe7ENxvvxDtRFouDi3EpiuUBf7EUe3ryraVO9uzoacKMGGl7RKVmcy5L",
+	"O1p4+1gXU17une1JVX59uudXJ1UpbkUB4/3yyy8HF1U5EaqUI3uvOwY9Ok7YRM/tQDx6HJd5crJfH3l5",
+	"Xf95cDEaifzgu2o8FvDpCraQ2qsnRxPGzZ1hs0K/lwLWOOPGMEv+C/tfVTKtGLf/HYm+PKSde/zngbuH",
+	"V4uZOHgDczKr5miUHI97cy54umvod+LXSpjy4FXWTmMysxQGN7DARxO4AiOe56L4yjA9V5ZXKXsNJzxj",
+	"nN3z3P5K0QGdbkiHH5K9GS/4VJQkSi7cnXqeS6HKVy/aZ+pnhFPmKlxGOwFpn7M3Zi/Zs/x272xvBO+7",
+	"ltmG96TjhrxR+QLv4oQbxtkt3MaCpUb8mvop/FqJYhHmwOFdm96cCy9K2nbjld8A/1jHDoQHNt+F78TY",
+	"CsS122CmcDCrt+EGX7bpPjyfcHUrVuwBytcRPNZFBfDl5ut/rqdrDoCN8JGugfHbLUauCqNbCDBV4n15",
+	"PYJvU7y2VkjcCobbi/fxz/sDdsFuOFzRhOkCrioQDOgYLJf2kkvDTk9Ous4LB1nDd1+IXFp+uWqLMnqm",
+	"Y4/c15tv0gs5Hrcw0V8mAhaJp27sEQmvjcmCleJ9ec5SqXKpRIqcjd+AvvHkh1cHJ8jN2rYkgwHjSf2P",
+	"Qoz3zvb+f4dBSz7Eb80hTO8nnQlUgVS5ept+rUQlmLCPOflktcJ12wc/2HzvXr4Xo8rOYNWUTHXDb+2+",
+	"CPd0xyTcg9f+wc1n9Gr8Ey9Hk3bOn1oNMhB8zhWqalYlMkIoqzWbUnCYeCrez8SoFNn1vSiscEhjxRGm",
+	"j2ZMWMCr8QGOvm6Or7USHfO8UDTNcy8tTSnz3Oq1KjNJrFdKw54enfaZlh2w39zUVVWoVcwaRHxZFYqZ",
+	"GZ8rkTk6m/KFVblvtRJdpG9/hmfaj/h//vnVC9RvuSlf3q8Q6jk3JUtlltZP1OskJTd3A/ZGBUtJaaaq",
+	"6Y21lcB0IJXdPggCSekSL32pEzbSlbIKvKE7PlRPXv7t4Hh/MFRdu26nfABzPnj1Ys2u/yinsmy5QaWY",
+	"GjYTBTJnx5U7NjeHl8QDZWLMq7zcO3t2lOxN+Xs5tareyZH9l1T4r+NWefmTMIavFphTfKTjLtO3m19g",
+	"GrljR+jbsCn1K1voSmUm7b9DG23K25yrvyEvWJ4ZfYF7Y1lLAlx3JKc8J0Lr2CpiL5vaYLDU5Xng59H+",
+	"PEM+ooQEeQa3QemCpbAbqb0Kt/JeqK5Nwz1t37Vn6zftUoBmvVJAiFXKN327OSVdcXO3alhgCe1j2q+2",
+	"GFDfiZULLe0DCXAWYDX2n0yWRuTjronYR7aYSVWsnkhVdG13YNEbWWKFMDOtjACKfFvom1yAU22EFqv9",
+	"k89muUQ3xeEMn/i3fxq8S/3EgXsvjNgQm2zMZV4VwZZk6UhnAujblPwmF+CQMNYyBnll1x/5IRs+jbZp",
+	"0NOH8aMd3olVP196vsW+XvX72rMfYC9og8AIHt0pPc9FdivoMdj7LANvI8/fFnomilLakxrz3IhkbxZ9",
+	"ZCmm5DJvU4hRbtrXW1VXVyWT5Tk43mZCz3IQBQ3SSPZ0VVopulbNJf30DT3+IUHab9FEUHsrhBHFPVBT",
+	"wnhuNAML2V4nlgtu2mbzISbqv9MAYYrB86Fv/ilGpZ3ExaiUOMpl2e55At3HCp8Rn5VVIa6NVCORArWl",
+	"QZN1n4KvVhTijN3ocsKepNyOINL9hGmrY6GvtzAle+LfaL+IHxgqdKmxJ9EA8NAZ/P6Gj+7GVme0eoy9",
+	"FyJjRrMxL/ZB2VHgc0mVLq85rk9kKekywR0UfbmX7MVzsY/Vxt1L9nAZLd6jJPhl7O41iQ2PvS952NeR",
+	"agFknedvxntnf1/9Y1Ia9j78I2nRHMuCK/yMFXqeMFXlOYpMOCdUFe1+cbVgU10IUMDsU5apOOa4RDhF",
+	"p4vYWZYS1VSeTWVZiizY3s4f3PTzIvUKY22SSCr23gfUpls3gV4Xeewg1oDhBeUtfrsPtyS9ZoWezsqB",
+	"nZZRfGYmuuw/FfKJmEv3y/ZpkecDFO9yIhZwfdw9bxxVrLmDAtbjmBoMwVNjILJocdGZtnKK2UyozHKJ",
+	"aoU7wevNQFdibq8jUAH8OqKCH14dfAtU4C4k+ezbpxFdNnrRT+GW1K+czPpZXcmeEb/28q8le8avetV7",
+	"azvU3Hu0CsWve/5trZvs/ZDLC7tZlMK0GVGGGfkbyIMeS6FtvubluuVcSZRTseup1TZ1D6CROcq5nIos",
+	"JmCZC8sNUFO5FVltqlUFW9NByXTwyd77g1t9sEQN4v1MFsLQapZIUtGw1mZnlcqFMdZ6gZvNSn4nTJim",
+	"ViMBDGDCTW2CGS/FQWk3Y90sPyQbUN9UZJJf4wuWnCTGcc9MjHJeWEYlFRtxpZUc8dwqJdNWdQS13N+X",
+	"v3Aqf1+PxBLtBpsBxqgtICHiTBp+yojYame1mvR/lKaF/GUppvU/Vt7FcJE++MF4UXAQsZF/uMOT1nAe",
+	"2x+AvXnuiAU+zrkpB+vJormdsID6LDp2RExn5YNqFdf9CdRZSttQzLKkQYJw71yx3O20+t7KdF+1uW2G",
+	"GGW5oivrBNfzdy8vrl6+2Ev2fnrz4tX3r+DPFy9/fIkfvnv5+uKnly9ahVl3IO9CMZnF6spooo04BwZl",
+	"75+Z8ZEALwioBUGpmvGyFIV9xf/994uD/+IHvx0dfDu4Pjv4x+/HyfHJNx/+RxvbIH1lmdS4Gk10cT0u",
+	"9LSnrKRflLrn8zc6W7RyrM0lVX/atvrT9SaaQo6u8lK8L1snW82yDSd73+Vp+77QU3acsH87hvMVGaYU",
+	"9AkDLjFtt07a5uZKktr5xmeXRG67GhePFtp6RZCQnsNPNrzDDVqr78rLTJbWEqe0ImY1DTsI2MdHVs20",
+	"tktPJahGo/Vx/kLB6nLCFUujKaU93+3oeVmojIXIrOl6bic/1aZkX5+yv8rv0GN2k3N11yrTH4+sl+c8",
+	"5cWdyCiWBCHBY2ZlPSs1O3n2tZ3+eo76caS4gsxeFHy8XlI0PWmZ/RXEOhhmPrA7MStBE/xnld1aI2VB",
+	"bkv25O3zg+On++f2iCZS3TLK/7BLAxeItZrtAhgEYe7Qz/zZ8FCkhaWP1/GzD91b/mo608XGPje74/2V",
+	"t9rpfoDQziv83fHR0bI2txHVN0gzUCXN8R/rlv5OGIg5NSVlAZ/3XySsjl7WoqLGPofNPA2NFbp5Ra9c",
+	"scaOuBTkn6UuUQMiK9fi/UiITGQpxmzhwxCdnIoSLs9JzcjvuPoQfrSUrUuet2tKOPRbF1TegPjaGfLF",
+	"Riy4GSvveS8fhjKXBqcLv+IY39nBNmSLM6Eyy+HolK3ByRUT7/moZDTyMm/rL2xW7dyaGNuSLHHvWrUD",
+	"ldqQTigLzifL9Tg4r79bdTVEghoahRaG3Yhcz1Gfx/kFJeCY/WQJ0No+izjPppUQO7VGK6zvQ4w2GqmZ",
+	"AwK5ysfbqJRtO9TrMAzkCXSkK+rpLBdl5Ax1fGrAriDJGQJrIqNM8JQuBkS+YGluuVVR2OVScFplLC3E",
+	"vcTUFvByl0MVzkFHuRLoCX/y8m8HTylM0CANmtqmEqyNsUc8ob4Zr9sc897T+zD+MrchHVbHkbc67IrR",
+	"bY8JYqgI7ffUgT/G2RT8TIED+mkn4ShWkdtlJDybucN5k9GZdgKSiukiEwXGvrwJhNJOQS7O4LEIpQ9/",
+	"/Zc/WlUWfLRC88R7sORGeTMT6uLtK5bpUTWts1V6e/2y/NNoNXjH5z6qluyhNZtdOR9T48w39lOs8loH",
+	"LiBLllnRYTUT/MVjuKVzfiNaouMvg3SqhQ1bhVQh7vWd35Hl9SUuV8S+5UYXit1qnW2/OjPSs7UR+Et4",
+	"qDvuftXIWEmYmei58nUNS6POdXEHbriPc6tTkB7X0HirO45uT3pts9vuzYvIV9wwS72LfAOjhd622r0e",
+	"6gnWFSicL4Wj5zwQ1tqDH+npjVQiu5aqzZdD6sWNVOAnomDQjBdWZ4jDq/iFVBQJf/EjFQ09jNDt1Axx",
+	"M1xMB8NSCcWCGeYU34rSMNmuC24TyluR+wKO8kopqN7KRMZKjYoSpo/E+0XOkMHDsp47qbK+BPhX++xS",
+	"WGM5Mtqa/VCpUuaBjxG1PcxhT3WG/HPtxkSZQ/2SCpZyiJZyCjCHifIuQqJUBon9tHgMwPc6OpDSzugv",
+	"RFsZQS2LAQoQi0IKAwGJY1QqNtGDrN3apQrZnY18VVHaSHet6RXmwY9EQjp/vkCt7pwVAv6wiqB476og",
+	"ZAm3/88Je/HjwfHTfbQjjFAZU3rOboMpd9zGJrrVJshsqexlNX2C6HSG+BvGb7k1xo2LVFvKnUuDnOr4",
+	"ZP8h7QOaZrsTvjbRtjnan+1+ljtLDuIlKwTP8wVkAUnK/ilXJD027yZm0W2qJ9eCrS1qSVWAVsI4hkiZ",
+	"KXlRimzpRj/M9n6msSwQD3EeQi1zOq5hxBOL+EKQwTEvccw6qalCbWyvI4rdVECa96d+7QPH94J42yhb",
+	"ixq2bOliyR8QNfAtKO5y2S/nQE+QtYFJZyVLD++PD+3umsPfaZM/HEY7c/i7zD602LwPk5e0beJM3wyY",
+	"NorqTmRZtel/JTWlvtwf9DwqQ8NCfKjRj93fmSzQ4ESqiAio1entRnyIhJg4F+TLTIdpqj/tWix3Oqzh",
+	"MmM3Ag5Cj0mHdgdhqhEGLyxxQgKxvXQKcr9XHsU7YXRetSsbNP5MFEYrzMTH8mN6sdOkaxSB7xVZYBYr",
+	"x+/M0ra6bER/WE0Xj0ReLxjHiOIehiSBgn9HCmNgVtduVyJaDXwNEqfVSOS4g5k0I15kXeQsx+OfSIlr",
+	"uzzkjpIG47FPfnDVYG4Jl68v3l7+8OZqL9l7e3H1/Ie9ZO/n15c/v3375t1VR4ZNKC+NMnawqNWSnFYd",
+	"243BOW5azxmCYYX4J0RlACdhUQty5VzdXVOoy9VkSQVwAC7i5f6Jkd7oA5mtmlB76FGuwSwQIeRNGCG1",
+	"cAMBFqxw57h96BHPhEd7p8zCj1ZmzHbnysa/bb+L4fZz3IFzSq4ORQjlXIc0gClfsLEubkXZYBchN5nn",
+	"heDZ4npmL5HC2KUa53KErhgkidYTfImpwZ3UD0qeLjDmRsUHDFKdazOhaEmNcYUr2Dpwe+zljRKI33FG",
+	"2yHyzLvCDaAGJagzpBkveer8Ev9++eY1kIzOMzNg3y0gH+2MpVBvhnc4S9kVN3cwcjJU+BVEMvz3b3Ou",
+	"8HsWf02mZHiuFkFKWOqK6YD/hMf+w/7Tj+ceIq0tep0rsGy+zmoiRVHNypS9cn/6Z6huexAKvP37fIW4",
+	"HRZII2Xv7P/gx22xJLuZmBWy6GG2+G3c+5CsKR5zG7r2yXpQbt3TYWfXPlrb3LVP1/d57eN+p9c+GfZ/",
+	"78M/PiR7wl2Ala+3D73mcSLhMkPFOlcfL0J55Qx2jCNipTYB44wZlVFvYfPgrBOklzb+F2bcoYkomoY0",
+	"WM4W85H4spJRVbug9c8atzLYXvVrGH3evHnRV/6q2c86rxawU17LcohYmqeFVrZWVKoBzeDGZtYqcXOj",
+	"YjVtRDhRmWfE9MDGvnZ2nxG/pmxYHR09HSGAC/vv//W/hyoVKqs/A+AYrUFkxH5wdst637adS6MOqo95",
+	"1JhRZ4SJijKKShkomkPJyNmo4GYCy3jaTrcdM49sOZBaq6Jb0diPEdOa8cJu/SpfMeQ6usqlEuNSlcoA",
+	"HCHyGeNXdnO+fkB/Fs1v87OmH5Za59cjnufdeQVje8IsF7d8tEBIqh9eHTzb7+UGXroJm4+xBRGRj2sD",
+	"L1Q/ldPzDqd2bu6r04jk+NGOs9VlNstU0X7gbfTdwj6SmAHRIvyetR3yMiupHUp0zdf6q/yeb5cXXmOc",
+	"7Wl8z46O0JvVHinbkpd+JIt5sCvsoqaoa2TC3rFSZOfsmJWaPTs+WbF2R62tnnz7HnB9a527t63YyWaK",
+	"Yis1tlAezGElYTyEiyvWEL9QH5dfwjaJrj35n7NDm3NcYWo3eWaX/yk2XdEDdc4s2d5UJUsJHhUxAsZS",
+	"8TxWSOlbdDNtauJ+b43XCJVjg7xXhEyS6pbNC23/i15yqkQnaM39tkyvNkfWJSBxJCAKxXtuF8JSt8lp",
+	"wlLyptk/7Srs/wur78IHWl/nWt2mrfcYDPTlEcEcn2lQqpE93Ihbqcjdnx7e6GxhX34IsDfw14yXk9Sq",
+	"fClhbrQPGOEQLG+ZEaoUaoSQcboqrapNWWWleF+u5x24nAT3MQzWRn3fy1xg6V37XMgO02NQOsbSHgBU",
+	"dziFrhAzbcUWeXUa0sXqvdedORro7HOex7SXwoQBuYd9J6EzOim40r4PZYrbZYnI8dhH29dh9yF0H/1I",
+	"Iwl0wwMAOhOhu+WC30PI3WABjaWiCFpwOcwPQ1SK33MJe3VdrHTQRq7h9IEzVXKphLmGLJlVGXxK29sH",
+	"iDJmSy0YR7KSutz5WHXl5aPD6u72UVjdX8HEOxl1VYxEgMf6kOzpPLsGvKa2knj3DueWpMrafoeri8yK",
+	"nPY4JaSIMEkpADRxypQ/6hnAnLXjHSItQrii30ThPddlUakRpzNvyXhZt0etHN3+6vpOtFTDvLbry6UR",
+	"GVzBb/Zbf48Hdr2hI4N+VQO97DYgy5CQgaDKD5g2ghPZ3AygH/bhvZfwqOO9Ta1+Q6UxayYeOCJOHKiZ",
+	"P9Ho6tRlRczOlyRT0pB+joqXqbCb+zZYf505NhlYY0vazqS+3W1E105SNUm3Wo14pTYujmrTMYALAcqV",
+	"kZkw4ESzakel5FiKjMEeujAmu0AzYirAhdwE3Gx1GDY1ky0Uj93pFStlYMSJzlllsHhHIcbRiCsothO4",
+	"CQ04mKWSsKMHEJOPPZ1uMfZLTXIlvgjs1FVS95MPvY62U0iE9OKaWA6V3acddd3LHK3DG7PCI7HkQ1hi",
+	"Wa2Xt6BAx4amnQ/EcPBxgBdlucz7DKF/sUiMAeyOfdGNyJhLEi51nqGGAHAiVe7rzsYFBNTxl0MFGVbW",
+	"EHXfkyk5YFhDYXVdA2ml9gANUt1qRtBpSFx46vmpJ/WslsJXEx88CTQyK/RIGBNoNZwuu4A5J1g5Cyal",
+	"M3DPYEPg714TG7sD9hEqR2k1oYGOxlYngEId5rd2+4MS3MGLJk3ijnKuixD1xsyhM8YVQ8pz3oD0Tqos",
+	"PYdif0SKQzaOIaQ7MSsH7HtSXuyjQ+WDxtclN3cpZh/jO5tfTfkCgukI8gbUkUaztyY75uylSfxb8h6g",
+	"1yZNhirFLyT4GSCz0f7R9MaBxwHoF1JR7D91Vc6q8toKNarlJlZmJ1IV4CG8nuIYUKF9DUUrhnwW+XVl",
+	"rMyplH2bJWzAaERl1bBUmmtuFmoEs+HK6g3ZdTzmgNXpeAgqrr7BLKXWONK775+zp0+ffnuOmyYxy6MQ",
+	"IyFnZbOItgej3NgHC4asVQUA5s4AC1VtV6TP+AWft4+H3KtWEAII/JZbW1r898s3r2MZAlygFglplsMt",
+	"gOKjicbe3rUTLWWZ93XCr3/ZZqIksXrVrxV6nFxtegS4v368rhTrC8q9GcfGx+Y+XuRg/2itLuSlmOjK",
+	"iAOUPAc818q/dk31IYg+xBbc0CEMM+rvP0cZW8PbeEaw4Q5+o+lXb9sC0y3AcRUPhaABr+xC0OhAweic",
+	"WmdWqav9Tc+YLNmUZwBw670bkFpqgDMMWEpxMHyWMhlqTgX7jHLZQ/AU5Ik6dBkl5gnTxVDNOakclNwf",
+	"5RueucoLwNkGyJkasm1IVqPZQGprnFaxIkuN9rTDrzZZMI76DkzAvWnA0inPrc4M01PaiTq6Ul5YWtmw",
+	"mAnMi2Uw1sCrDNfw4vSMpfgHslZAdR8qy7UGkYschLTMEuL/ZS6Ycx4A73PP8uIWXkkqlJVBQU9AJ3jB",
+	"51a0AcYyQgzYA8VUH5OweWENW4XuyfRYPD06SgGG9enRMcvkrSzNfgLnAAhUCByFqCKw4LGuCpBQJmiL",
+	"A5aqKk/Phurnfzs6OjoirA1pl+gTRSVuRiQHCcbAyzv7voXghcHI3bfffvstbKcpdWH5lt0ll7N0Ixaa",
+	"RHPhTFk+VF+fHtzIko1zzUvsgTOOlnF8dJTY6eEy7Z5aHqp0eT3WlcoIjhnLUwhGuM5FvzKDoUqdD8Ol",
+	"SsLpOT0Kr9GEhJzMXBDDHrNxNYh4vdB4CvfHqjI6z0V2fcNHdziboYpuptf45txQKVdpr5vR9SvjqTdk",
+	"gSM1ou4JJOf+tBSFsiHO6sWclbD1rkrE71XkyokzRsP0V13HjrRflYn3nZiHeE29xUItyzZyafZNmIl2",
+	"Oi7o9ezhwTx4PcHWawy9dwJzzPoCOnDL3gZuvna1fZ3vTc8fnGzD+YcZGKvA3H8QPEeTvysw7Ahe37X3",
+	"wesZD/5BWjpvqSmfcHM9be2GFiJAZFADlyHyxLqYCLpmRp1Xlj3fOTfldffZeM6TMPIGhXQ/qUZ5lXWc",
+	"UCf199dHaFci1a01CeGmo18cJCHgl/UkBJ1n1O3kvAu9fdscqw1d4U0Kib22fruSQAX1FUeHt4KofuoK",
+	"O1+wQs/JlROquusNZKM63hwq2AernCkPUFFvR72mUdtjS3qu2A1UHUvFc0KPqWWdejMmJB16ndIA8iCb",
+	"ioIcVjNeTnpXVUeR8xZq3KTkruQub311Ajg99wFEm1j/PJz1O/uoJUeuZNnlwEH2QfoSap8QtgOvXA0h",
+	"IeIWrYwCi1KhINUzCwX9fAtRGZE1a8V78ovN40pW57+jNqwbm8v9f9Cfg11pnT/ned5GLZH5/DDCvE/I",
+	"gQjExRweIsGyHmoCmQqkShOKS4X9+dQ2cymGFcqB/T2Jabm7tLfBPtqYYqNIooUpUrkhdOkNbqJSM1Pq",
+	"GdUVuRZ2RaVMhFvQ0BI2p9+ta9w/Ajqqnli4Ak8coCxNt8ukF4LjckSBvgT2AcV9y4BS0ObNMuxVmUuA",
+	"PFD5KIGdF0chYNUgCjJunK6EfQyX84s2zlHq/aKtA4id0bpIVcRqGr83Xqfr4vdffOpStO3N/KWlnf/X",
+	"zELqHzsF3Qn6zZvS60Vtzv1S8jxfXFfKVDOMd65qYEP4UFgq62LDgAXWfrYdiT/RSYbsnz7ZPv1f05IQ",
+	"tDLnpyMjpr9+gFwNc1zWulyj3JT2vBSfExJnqLQf14ZJJm5d/+jBmR8i83yJ23+xCei1E152JGyuImyY",
+	"M9UU+5TvE8Ztn/QmJuOuTcI/zKo/zKo/zKpPaFatYBFbhVE3dgS67tLqo4Kpfti16+kKEPT1lfqWg73B",
+	"7DYL1DZ79vUN1q5xGIZt3hDovVc61XlPRPaP9xlu6MprktXxUVtTjM9OCsVceU0W24apIlFmjvTV/WSq",
+	"mfP2nJyHZuuNW76Cyz+U1lTj4c0LZPd8xZXZprqwfxJiSyXZ5hTWk1xINy7EVKNF3k817tqYd0TXLk5W",
+	"GVHsJXvcGGlKTj1KsHB6YUoxbQ3axicTvSu0XI1TG5Uu5Uisek9X84Qf9JyNeVEPh9xqYQbM9bJWYo4N",
+	"i7hDtQBOn56HoBj1Y4UkRH7vIijZspLcLUwQD4OsFnDY+Aoa56/RKoq/nbOjviGsB1EHHwSxvqbfrBFL",
+	"gdo3QKpn40KIKHGm3iOMcRNBRWPeXyZm5YQdfz1g6e8fUtxSkFlO77b3ACFPKJvFp6tCpjKkv88BdBtz",
+	"XDApYhNw/OjbA3MnZwd6hss9oJJUXCzuSiFHl9W0Le+ryyljSXzK1YJJda9H5B71OeuYWmRf25d2qrbG",
+	"cu/5qMTkELvrBgfEjBdCTINOsWf19J4bjNApSN1NmBwzJaC98YAtucPioqw1DrCW7X4NZ7ccfK0QYJT2",
+	"ro0S3+a8rV/BJ7J2N4wW7A6F1uXl0UZsDUgbmEOwbbbDcw3YXe3KTdSYxBdcA/2FFdTP+JM2mdnwoDuP",
+	"redct8yxaWtGsqqVkT2jd1GPlV1eqg1bv2zSlKyzy1hEuZ6a11TUxVtitd/ePcsv5W8ha2yDW7jNXn7E",
+	"5kT91qi99QYb8hB+5aUN/mL9ynYll/xePJTR8RMv7jI9j0oujjvNj7bmfd3N02rd0qA30rd9Qf51MZtw",
+	"JbI1PRMc/iKbQxYQtVgtCExQGoBJJ5Mmgxn8edtGCis7Zza7u9Fetx5fIae8WFyiEvx8ouVo06OsK+5N",
+	"5dd5oohGLXMm8hzrYtk++Aj51J3D1r7wbUBl3n3/nH17+uzPvhQQYGRO9wfsKk6HB69bSrm50NJupKci",
+	"pLSNdIZZ4wtQ3HMJdUZjXbSkBYzKqg3dYGXjTmySh8Vl1yFdPqFqyJLNdQUlCH2Zc4/AO23ocxd77+hI",
+	"U8OYgSsJdRIwsVKzTCMbc/n6VhMfsNdg9axFosFgIrT+uEbY2659C50Ofep6UqtoqJd4EjwXvDxqye7v",
+	"bYevPvByURS66JwNpJpjNR7iIqUJE4D27cgMMs1jzKKersUIPallVrnrCduD72D/WOQ8WDDdvhbADb0e",
+	"VzkWKW5Fn4bxPNfz3gm9MzKH+iGbgPHU0mIHpo8tInwZQoltZhTZi9KsTNTt4FqB6cyQ216vYpk0j8aT",
+	"jSnht4659sse/jgky8Z8fO+UfntO8oXwybr2vnPN1iSCEbfZ/rAIROHvPWkASO6cLRJ6/VzgM08rg/4l",
+	"Cj+HDKJQqBDkR4diw/MKtO30Pw/e4bMHr7L2dJQH7KyDy3cvjHKfaBNi2J9dkkv7DDyp4PjyN9GLU9mJ",
+	"V2oslTQTq7NhwbFrIMuL3l7MqEFpv7Uu9/leyZro6Qbh+U5dPKgVHXfF29lruVVXsbGlvR+urt66irz2",
+	"dqLtFcVXpP0wqbBEvz1m0woJmlaFOvMVt2ckG88QvNm+FP4S6XpsCgeVCnOMsFJ99x4Cr4tu4Aod8nkr",
+	"YuAVlize5LRgSFax4r0qROJUvptFtIlLRWvXND4UoPGqnAhVSgfbM9bFjcwy6DEZF6OFPpPxp1DYX/+E",
+	"m7vaB+4+1R5qlroBEcYfuDavtQ+d2I8/E6osFrVPXE+T2odBM6t96rsVtRbe1cbxQBjxp1FotvGGcqIz",
+	"+Ih0jujY47LAKGntutZXaKIN2IOVEVmjx5S/pf7z8M92WQdned34MjqbiNdFn7rMntr2RcWIgdP5f4Tx",
+	"8N8QXvCnFDWSCcdmjVc/sLJ7No8HyQU34jrXQK7+aOM+NLXzjr8AUuTFaCJ98xp32qOcSyzfDOcaEEXh",
+	"h9Ec/G6Gj4CCo3+31GqGN0cfhmsUfbikqEe0Xldx0Y6rqbeWsHgp8EF4AgIpiufXYB7gLY+Pt9SFnSoc",
+	"XFsc8S2MsB30cthi2WYmuVjs8VHCBB9NLJu6FRnC2/ApRP5G4hyFza3Gej9pQgJYLwOlHhZf6jPbH3S5",
+	"V7/+i9ih1DcLxPuYllSZ/grMdoFy33B0G2DsTTt8lhqbYYKLQpZ06K5F8kM7qBqNP5s4Vnf1ehf77DkD",
+	"Mu44riiDkcT8Eg9tz7+mKnTLR74yTbMKLP3T/Z5DN51uSyTcpkH8h7NIlo8m0kaJcUqHr+CzMONW9o67",
+	"triQqlJbptmdJeoa50cD8UKwCVeZvelVx16P+IyPZNkCO/lz6+RL7KPmtnfKF+xGMCt0Yauf9XXHWpkk",
+	"xcO0yEPx191jvxZadG4htPOg/Wnv/voPWZLbmHR0Ekk47bBPnZR3QQJjU+c90jbOYhfMGUHXAHusPe/o",
+	"o1njw7OeDZzu2HnJKlY7ydeiLaQSfITAJcKdT3Quut2nmwVUXJWzXUg9urJN5D0EJ5dm0b2H3aF1vKJ1",
+	"dun974CkbnVIH5YQ70vzB+dc0SMMyPWLYqA7SRB7KM4b7WkLmFuL8F+cs/QvL6/Y4f3xYSCMw9+9USWz",
+	"Dwhf5IoXW8phfCvlzlRbUXxlmMyWfUeIS9XT0dr/iO6o524f8Q39ebfrCl9v/t43rGCPWXQg+GGXyZNv",
+	"jixlF3xUisKwJ+DpgQw5sx/zFmzEleehYe2yh7bVVfkdNHKO3tT3smzV2/wx232v6esdUjRgY8JpdF6p",
+	"N/agN5Sl6N1otYBfYgCO+Ds1w4fnvWhF0ppzBy78ETZvs0egn1fncrN/det/d+plX9v/D6v9X95qj8S7",
+	"GvFC8fKBomTQpjm80oHLhtKsaWVKZkqZ55CfP+jyIPhr0MYJoo6o7QwM0Se9cg4ao5Pq1AzYasNcgepw",
+	"I4RipjXx9CF0qfYVQKSts5EZdj3HduveuY0EP3er4uYO02eAQbnW10KVorA8mxhYKYA0vtk/ZxyRFqVB",
+	"NYcblmt1O1QYucUc+0xmAfQY0SqU8C/PZBaljcONawP6jzqvU2bjdi0xA8Pe3Otx4X/bxmy9H/6j5ue7",
+	"eH3cW3rrp+0Fe9TG/uPm4F4iVak72e+NpGuNfUMJWSKJtGb8QioEzwzQPA+TjjHSylTTtQmJdWEBOCf+",
+	"CrlXwKU42TYPcUl2dwlgPEBX54KxkfNGs3p7l2dFpTq63GzR8KojCc2jxiMwPAO4CSdWCIgxPkxC8e1l",
+	"+2TSjHiRfSQZ7taCWoX/+cqSSqg7K/S81ijXZxI8aHqR15rWt3sKSKH95LNbu4cNXU6vcEmRVpREHBuk",
+	"DC2e0Jp7NaTCga4d3uzHkAGZHx/3jg2VSki6LMDtZFkDOWgegDfUtMcWpJvNzfpzVgj4wyo54n0EElmz",
+	"9wkh2GrKSs+hlBJwiOfsuI0zr6qPh8QA0Ww5+9GaolMKSy/m0M4a+FEry1DMGjWpjCiZLFZ+y6Vi3BAd",
+	"AzjzXBpyvp08oEwK0/wIYvUvGRd6uma1bQu1P3uMpdZaWGy31J2REHTl43luTfMS3E1bO4S2BwJcniCi",
+	"iZeGkcrJqOf0Eod9mDPaXZnhQ3i/OtzLa5xiUTs3z0ud8KwbCW1svwE7HWBY6jpv8xLWGVCQwFG63Pri",
+	"yA7e2aXJ1iRf/b41TJZkychqlcB166DOrBrmS0OFazdaIduJkm43dL4VK5owoNVwK++FYjd8dHcOVu1M",
+	"6FkuOtAt7oTqhIHBfeOuk8qapEh4VftylZhvt1jMCjNipFWbo/HpUdNB48sLnhKoDv7ruDXH9NEWjxU4",
+	"9aU5ObRJ9gFuh3g/k4UwxJr6cX5kUkuc/999wzNQHXI9unPRgoyX/IZb8ffm7cHT/WUHk19Ay7zad8Jv",
+	"6L/CbnTSz9sCIEcaNHSOeqdzdSMKzXrCijYZh9tos8VneOvmXJbd7+5+9ddH9W6LLdKybRd0fr81ozU6",
+	"rxy59iHKd+EXLdBV7qvW49J5bhn2djO1crYdgiWEGmtdlwENZmU7y+O16ogfdPV62hHIOiFjPbKHB6KZ",
+	"9y8Cf4AeEGfMt5HZRkcLUKMroWDeQfr40q6sbhrwUw3rPzi/ZA6VjkWlTG9Luw8wKdCN284Nd7/P4//K",
+	"vdJNH8qWJZtw85AReaArb325npCrJuOeiZtNyBLuxy0ve5dQVkYULlm1vxj2uH/r+8TrmVCA7x1Vf0MA",
+	"Z8SnwoFVlY7b9ahPanIzT+wRITfWVetlEjY3mFqrwYfXYvrD6bXDQ8T9c5ZdX5uBRyDz+ey70HQASnT0",
+	"kOncz0t3bxrFYFQFkvrm8hCjK6BQOk77I6eYgY6qRQk/ge5w9Pu48ipUlthtx3NvK7y4HOlZKypxLu5F",
+	"fo4hx4nOM0MOy4DHJksq4z7aj0cmPDqMR1Adj2ofW6jstd7SHFuR7wJOVsp2ofQ1l18Q5RWcQxZTQ8X7",
+	"qGwPn+25LpEwrT+Q1nMJN88/pfqbomqLPl9g00ArmrHTBohn125DupgzdePYLkW4a+VtV+FSqPK1nn+m",
+	"dhcWqIJ9k55HTbh3ZoVBrN9H7+yN/yjbrH3HTTsiVGjT3Ctgtbsc4h1Cui0nwzRTVLHLo1aC0E4Qr8Ke",
+	"FAZfvt1v9Vf1iVbSzrtg5WeCT0m9pFdBN7x2ig1nUy5V3HH4YXzaj5drvU2R26bBgvYK8ZchJWDpmB7A",
+	"yR/qOl1njQ1xseree3LnLxNHEvOJUGreGD6onlHyeOPy1fTZ5fzzDdAIHcrTVimjNa63TXLjw6Y0NJhE",
+	"6+38CCrst6RlYupCNP5rK4RZg7Zg3SsO7q+0Ly3pC0HdlcayoPPAE8u5RgRg6IBDqknAGpAqMoYg3ToT",
+	"15bAO7RP81AYeE7AfrHQd7SAbWq4dqYUbMe4t78DH7r35Z3VBTa1T5xK/BjZuMFaWLWMDvvzFwSG8dfO",
+	"lFxlJr52k0IAcgwbS8XzQWsjd2eSkumHf8kMRQWXJSCZ6eJaqllV1szSZC8gELjoZfuN1aM7UV6M2lNr",
+	"iHlEDZ85+0Xc4I+w9yDB0rnJ8wrkluUQA4CScYlDg1wC9kPLN7jg9u9QZrV/h1qc+85UN3bqN/6DSoWP",
+	"upe+oolQo881RFwKaMlvZloZQUBlAM+QIhOlXuawUb75tksTBu8juSMcdJtP/PbN7oaKWhgMWCruhSpT",
+	"3yVd8dAAHr5KfKZ7wlDdtWNxw2Z8kWuOwzrQIRwrfYnvtMdhvHfEvnkwVPgOiaOlTrFIwZB1e4nZ1cBS",
+	"Szl1LHUquDLRapQg804KBX5QasFOX7alQwuXqL7qBsPsX/PYYukI78Lmn7Ph3nAv5LQ7xL4Jz7rVRtq8",
+	"yBkXoR51OMDXu4431X8bbQQc0e0RXKD9/329hHg1nJFbVausiq+C6eADkBin76FZnmcCiTXk5xP0BLlG",
+	"DG11heu7gdnXOb8V7LS9bv1+5j3NHzoX19cjtoIJcCLnAXujhHccKl3inUTVasq8i4FyRPG62jNj6RJ4",
+	"U9qK6dkjKFlj3B134UItqFHlOLqNX5lzyiQhPSg4RKb8/Y9C3Vpl9etTCBe6fx6vvif9Gx745GpcJoLs",
+	"t/RSbTOsaGfW0bJvK7ei2yMZwcTqSEx/hW27oVIkREy+qsFv/XTx6vVesnf583cXf3n5+qpdspC+/Fwr",
+	"u/0d90kaCEVBpbyGDrOu2QF5qOktZ8yURTUqARnMUpuDzsaOA5LgUZtNB9iFil45VI6rx011UiqdSdF+",
+	"C1BH9iupggLTWr6y9Jt2bdw/QeJB5xkWup6zlHKwUhegU1hKDM88uXzu/ODLbrPbUAqy3scGD3fh1XmC",
+	"9LEygJyFGRqRj638XgAa3YC9cuU/RpRljnS7vmZkIvNspWfoInS3cD5k6CpBTUiDGmm1yn5lBvH7e2xR",
+	"VqHycT1t2SHE1z3aMmS6gVvRXHOzUKPue0s5vdRd0PUD0ayolKu6veGju1uI87SbQBvUEtzU0nh7Afij",
+	"n2F136pLUVIoICK5GZ8r3+C4R3KwJT83s6W9UnTLkeRT2DNMEwFwc4jb2BecN0o36r7IzdKVfevQlUKL",
+	"1htaybod6O8x31SPso+vunxL2dH1s2i6Znv2wlhJAW+cT7pSI6jAtE8mrFLy1wr1a4m50IF1apUvuhuY",
+	"dfG2joEcQzsHCGYwGQmOGc1H+w9TjUbCGPsnGjgJSwl+Gs0eb1emRE2JtVzA5IByLdT3LRP/dh/FR78e",
+	"m5UR1yNdtVWJef88medxg51tNHJd8vwaAkwPzvXW57o3aM0xfgJvue0LpvEQTTybdyR2YYc88BZ5v9S8",
+	"s40BNi95XTpFsrxFVEbp67EQr5N9JDkah7pEUnVJ59lWndnX+Ot6t3ld2ftB8LzN2YtFVJWC9j1Tu09s",
+	"xiViyft+nCqjGzou9NResZnV+q6NVCORMq2gkQB2BYhzMUCZTBg85sMiQ0V1iZbfuyHhvfZOnp7st+l0",
+	"VnqOZZ5fl5NCV7cd64DyaO9bnYtm/qGTw/ZNLNf6TmSMl+j9wrS2klD8m/gx6CyhtWHm21BNuCFVSCiW",
+	"ee9Bj7LjaPs66jZgDlpRgDJSwc2EmiCwQox0AfHBaF61JS5PcGs5OtJ5DsGbFo70Ts8NuxELTf4kFOlo",
+	"mPI835JTifeWz7e0K+F57qGlCj1npbAfgMFgVVN35AP2WjOe82K69QQcR+lzUHFLOD2mrguNDDdL6WBC",
+	"8BkvyqVzQ4ZINOd1ou3PDPxkDW2xVQ7TXSn0PO4WV4tjOjGQaYGzmwpOV5yTsScaR72ZnjbRRTnmeb7m",
+	"wP19bhw6zP0NSEZ0dHzU0feKR1yMSonpHRSSaCJh1K55sszDlkksBFbDfvibULuELafbQwg8SACs4UT4",
+	"cgNh9YVcVtMpx4ykRq5S3QZdA6lDXSUhG+V6nMvbSQesAKSimMRuAV4to6fY+DQ25UEoHh/t984N81yo",
+	"nU/TeLzEMUDN6I1kB8pH22q0Ifc7Z2nQUdKeL15Wr3vvcVNV7vnDJsVEuxbWGZ/gZvrbKmq79Abpcmo0",
+	"yjNILS41uxFnLM3lvUhRPeJsXNivOBW7T0XCUsdU/DM1hQdihaUuoBMoJnKGpQ4VNFt1agQqL86daMeN",
+	"eFarO/GKm7uWRDOHiN6aM0xg9q2JUS4PSE+pYVI9I8jq/kwXVAMvS/bk5d8OeucGbQPDUfNVfUS+T3+v",
+	"QJ9WO6933TXHB9YfNHFpSxQmWe8OgcYdpSU17LUAxd+yjTXS2ywBydL5VtlHKynootZQuS+420enCB1b",
+	"1tI3P2hb5CwYumsrV8DfwhWHULHVKUvjLFArtvLM6qi+zqK1m98GzfK5uVuRylMSa1v3ilbQsFAebzo3",
+	"4SE0MZzAl6p+2dlvlYS0Ur5scOXa3ZZb3poPHSu87IIEDD0muWEpJIa45kjWxp9bIX/muyuHnIeELVUU",
+	"gNsz8LDU2WokPglm0Qwp+7nUMzkyrNS6O3r2R574Y+WJfw4J2g+ZfreRYvQgac2Pksy8ptMy0OCywfX9",
+	"c/b06dNvE/bz1fOETeWo0FSCnrD0v1KsqWqosLHbZFnldlUnjVSWjS9LvYymS8GUZXD44C+29/D0v545",
+	"v2kDo92Isgpxr+86vF6vYzcuIJdonX2E68qV1a28PfDQgynEOOaSYow719Buo6Ou7UsrHVv62krXrRNU",
+	"HxLsOOal/N21aDKPfAA4XOfuPYhmB9f8y1XttM6fky93I83utpq2F45fARo994UJXb3VW6PaM/5rJXzC",
+	"mXvJs+OTFTaQ4tOt6ytM8CT2EF8wUhItvnVHq6KF7QuV9WJxDqNh14zbV6Zee9isbr3Q6KmAzLA5R5zX",
+	"CIXblHqG6cn8TgTEZGsVAxZigD9cgYzde9qE6LYB6+qlMNkza48MLCOoORWkbQdrE0zCoXfRyVbsewNe",
+	"2Drog3A9S+RfLtOriq2KanrR0kuPr9EURvBp13zWVIFAvocrAeF5zm6sqekhClqrQNrABnpXdQANtZjC",
+	"9vOE5XouCjbiBvrsUrVBq468Uc7TcpfqVhC7kM044soqvMB7LJfCbAWl5/E+3FRmEQH+BevWzksUU7tv",
+	"3unYvht/C8iNDXWez/iNzGWrH9ElhkpDlR92vizTyxH4AvH+Nuv5j973brBd6aFabyqZlwRdqouQM9uh",
+	"o1lCXt2hy6VsyNvCw5R3g+Isu/ijl6++0hHwI652aX5J/Qza7tcvTo98CHOsv7Byikl/zWKN6erXsZXc",
+	"aNeT6u4yl0G4vpQU3rZykg8hZ8LJfaHCBrScUVXIcnFp10Q5UoIXomhjrxC1tPP9i2tDHtBcGOYTQlL9",
+	"z+9+HLi7AFoVvtGPPynL2d6HD6DpjVvaDITXo1BhN6KcC6HIeMM8Mg3eQAQxOoMrLsQM9b+xENkNH925",
+	"5+eFLAWDBDT8wVcGGrQk0BCgNEOFiPyGGY0BT/TTUSUeKwQfTYTxP2fiPR+V+QIwYTClKwyOcVAXHg/6",
+	"qHF1crIYKg+/hI02Mj1XDoB/LHNBbewdkttQDdWVZdSZHoFy7+o6RlqVBR9R6hmxcTuMLI2rTbPS91Yo",
+	"UdjLi9FdWQ7Yq0yoUo6lFY2mGk0YNwzOEqvwiioXZqgccIkw8lbBPA7Yn/70vS6mf/oTSdQEf7Z/xv79",
+	"8s1rSwCpUfxOXFsBnCbs56vvD74ZMMuh0GPrvFn20Z+vnqNfOfZpoSP6v1KsQ7JvHSrG7nleCQjshsJD",
+	"MqO+sXYceVgzYW9q4brhPD2B7+agqXjoMl1gDBwnJNUtaMjn7EaXE/jIiLKU6tbsD+zQF1jaGFdE2Vkl",
+	"kBiXVbMc2tKzqZjeQCpGWXCZW+oktiUVtM7GrbBcbMbtRWWmKgp9y0uckX0zzMMOmQlhlwr9Vb4+td+d",
+	"Hh211VedUy0iTm0u8vwAnwAlbF5odQu/Pjlh6VID7xQ3H6jdjuqqNu0hQla0SQfsZ5THbnlwOiSj2a8V",
+	"tAnjdjOhBxxsniUnepUZsFcoWfE7uDlYZQcCmPbXr4vJDHnIjJcTR+anR6dUr8LupMoGDFSX9P3BrWMU",
+	"B4i6c8BzrUTKpry4M/bXBMaDtHOzwD/O7Jhzt2OwQ7ANUKRExTmUoF4AACRecTh5v0W6Voc5wIvxo7Ts",
+	"xF2Np/uw5BvXxI6OH/BYjLwXCfblgcHmusgMQ31aZVC9iiBCvu0hNE635/Ga0l6lsesoi0qNONWJjO3N",
+	"/vnfjo6OIHuN+vLD++1ya+zQDuNa59uBfv6377///oV/ltgTPEur+57LvCqEX9/pvr/P354++7M/cpfC",
+	"Y6BhPktHOhPpgGFLOVTHfY+F9D8PqHLx4FWWJlELgK9geZbInAt5aq0i+5u/Xxz8Fz/47ejg28H1wT9+",
+	"P06OT775kNIs315cPf/BTfHZ/hlwbQiEEwVT5r4HyjxnqRWuabxjlcqFQeKjH1G3JLsif9gmnPWfcS8w",
+	"5co+SA+hMuQf+2bfbcDJ0THuU/ojJdLQVabNi9r9kEh6DxXNvuLSWDZNpXLeyDk5OrK7BgKS2kFQljT1",
+	"f8WAlPvZ6dG3NM8LqIZw0zw5stQEf8EOMpTgpABYrmdnCg5MS9hpZUSRsmF1dPR0hIZf/G9Ac0vP6xcW",
+	"fpzaySpgxKDrCG7sWkKxeKjBhzsPu5tDJ/CqNDLDfFeY1VeGeY9srUSVGybHrmmV0qUdEvYSo5a5HAll",
+	"RNBB9y5mVtqzH/ELdjI42kv2qiInxcWcHR7O5/MBh8cGurg9pHeYwx9fPX/5+vLlgf1NCG0FfSYCiz/b",
+	"Oxoc42N6JhSfyb2zvaeDo8FTiEGVE9DFDieQbv+b/ftWlK3dUnkuOfCX9NDajr+lAC92fAo6mciAa+HB",
+	"ocBGG9hv8ats78y+mxL7E1+JDRM4OTpqdF3mM5R3UqvDf5IVjBrxOn2ZRgDFr9l1h0kzwLj7mBPkbtur",
+	"/NwO3yKzqSmxe2d//0fkNt17ZRwWgSVuu1H34v9iT2DD9qEK5NaA82NhSjG1CvIShe6d7Smt0F+C29t5",
+	"FKgAl7oCJrWE97bxgfwo74XChN1/8SPZ4iimkIRpOg/jbQEOF1FhN2Am3rtGEnAY3+xDWj+Ejkg7gNMb",
+	"acuLKAUSWXDnoZ2Dqwf0xKGaAlyfBK8zR/GtROG0Fj2nCuOlQ/6J1rH2jO0qDmc5l43TbdqBH9qxaGGU",
+	"hz/Od4JAOKZ+HZueJHG/gSPcjrvV/948J6Po3w04YHZ2d9w47ZseWWs72/bYIuQGbJKPOIAFn+YPegD/",
+	"075wowNwU9iIvD/BTv/Pi59+3GKnC8GzxQpZbnWdWG4krq4N25pTXQ9pEGgnaH1nrIIMal0hRhoTjCpl",
+	"gtB5dvSUpVXwXqPVN1TpO1EWi4MLazentUQGB8xkzVJT6tmM/q4JNatkzfmiW6i1czy7o/KTyrURVw9P",
+	"KM+58k4YORLo9Sfr0Gwj4e6PD0FxPnQ5oIe/h1Dfh8MYqb2Vmq6cjUAGBzfBllz9yjSBTAn0gQWl+skP",
+	"rw5Ovm658lbaOWydC3MB2M2QR0VOgU7YsvAIonqbvQ/J2idpJDC1+zz/HSJs93gSLkKfB1/I8dgAztru",
+	"CFiaUheLNgq+AC+xc0BM8MEHIejg+/37Pz60y3kaDivmfNfpiLzpgS76RmTvD5uSByUNArpd/XKQI/Vg",
+	"hNVXhiymzmvx3HHU0KHD2sWueiUubOksUwbWC9/VGCI4n7D6+HgfwFQswzdDhTfJVdT4MmaVMKOthQtt",
+	"l/XcOYhVQqBLpVADdsFSX8SXoufsKIYjw5lbBj3mMgdP4oSboQK+LbJzOwYk33HAgC/tCjB/dwLIOKMS",
+	"SoOwXB88IzdiIlUGCG8gCKAq22l4Q5X6U732he+0+9fRTMGJu+JRrEbEJOWAG0hYTe2io70UfYe3sH3A",
+	"ljvpQXZQYEujFcDs7PhaXtQrsaDW3kcWHEnXhI9v+7D6ftIdC9How98dXLgVFWtsYJcpjgrBAPy3qf+9",
+	"0uX12LL7tFV7fBFaRu3sXAMcfLu95Ob6GFyVs7hJFp1TlAbQcVDQMmFjPuoWHjPSrkM+jFoLQqh0+5Gg",
+	"jWPZChVU5hRYc20No7b3BTWd18b3pbZaJwUfEjbRc6A3nWfeRS8zMZ3pEnDFEORFZCJL2RMfiEPABUlB",
+	"M8hdQeg/RUhBqANDftR+hArzBBveWN6MCtJIFCWXKnoPYATi8/aXHv3LDj5UfmE3Av0MaaNVY9rxKisE",
+	"ME4BFyqp7wwkZ+B0XXVm2M8EgNFOj75lKfY9yDUEjXijbS6ABcBmhoOAX9Wurf8ubePQEb3ULjHowN/p",
+	"bPFg9/cijOQRFesh8LKoxIfPgINQlS3EjuY7ZieXfIGxmxsxIiTVLZkLNWL5sJZDID3siDs853luNbLp",
+	"VGSSlyJfxJ2SMGQfGoZS+JwgBUE7g3Aa5VGg2UU0nkkzo2CSLLF38lA9efHjwck+gV8WXBlCcBxNxIgM",
+	"c0SiLRtwyrrRnc3HJHwoHq5egsE0eNNQ1ZvMMzlu4mSA6mVcdp1905TfiRqeY9TGB1Q0LMM3BJkCHV9x",
+	"hqNCGzNUJJdd2qvnKtbYg7T7jObdwjIS8HaONEH4NJhDYAxJo/fQUCGSlRGlHcd1poCfO+PThSHhxy7p",
+	"DThc7bHYhZEAj6MSPqz3PD36dqigAu7afdHOpnCuu2ZROMonYk80eqv56I7qPL5GDpZr6SpBjsuOGddz",
+	"S56UaOJEpFUQ+Y7YFiU07ohtfRd4lFsFwNudAaCS3dyUsj3TBD00QP3ny9cW7Ua81aTgYC8v36I5RbYF",
+	"lxnSX2TZeTMZMjgr+/tfe+yc0urLo13c8T1qNJv+Q8zv/UVCN4uoLRQQ1o5uihLzHd2Tq0mkuxpHdZQD",
+	"RjgkUKQBWaBPj44SVm/du9/AFDRaK+fXoH767I3KFxCQuxdDFW/ZCB5isEBB5gO00aobr2dM5Ea0SUNs",
+	"kRbabsJzgGTP77C0MNL40edDd4ldtJo7aFvQlkCnTV2Is87r3H4llZjv/EJG7dAf+Tq6buRrbiOeJqUN",
+	"mZjIdn87YYo+m0W4Vgmhd/hurik0it7RRb1gM1E4j1bdqgjtJZumLH2DlqWjX2dG2x9E1mKWgttzHwxb",
+	"KOMaKismgXwrkQKEAf2MPqOf4ElzZvc8bt+4YOSPE9gPM3QCQ9sfswISlkt1Z81mXU7YnC8MitPjE1CO",
+	"UfC6HGRr8dsfzic6F7GYJt0bQi3WkmhmXtlX+f2CghT0v4IzFrL4Vhra7EozWjQwHeIICN4wrvIc0Gxb",
+	"VGT2JHW6dLqfQPOLhrod+kY4jb1NV09YD6WaKHDnvKfWEP0PZYA8aNYYcim5dBG3cCYSlxnLXBwQDR/+",
+	"TmhHq5y+v3iJCXfKo8JxDFTlYlzaWWEA8XSf/MFRP+F1LuGo0fcOjzduJ95+wDjbx3EK2+3xXRwUsxe9",
+	"f5RtO+cwLj52DWPOcefBv4GuDpDdDYn58Hhip9vMeSZkYF0wn+OPbBiKDUCuYMo0VhN0p8TBfHZIBDRC",
+	"BwHgfuyYAH6UxhWgwHhw/BphnPslEdSus4tzHv5Of7m7vBlxUNjdKQquQLWhKcR51tgSqZZnbeXhnVS3",
+	"Zwwzrgsx9W1u3XcJhSftE1gz4JKyKaN7wNKpKHnGS55anR6EmalljkPa+J1YUEcy+1dcIaPniiaHbrWF",
+	"60SB7g9MgbaMCqkBaBWLh2ZWyRhYiX1qZ4H7GbgXmQWEsdNEUCw0+DOtsdYmQhF56SffrX0XApTejvXF",
+	"jyw+QxOjD6v65T+i8HyZyQgLOLpePrmmn17emk5D7alFW+H0q9KwSo2lkmYiMlaIkZCz0lBgKPbvJJGl",
+	"CN18O2JGPJtKVOEw7Ev0XQieWWUQ9dpv9wfsLWnJrsscPvcE6s1uRI5BJvQM5tyq5PaKQAqBr07zCi4V",
+	"ySBi0lfGJ4eAoH/W6jTCHbn0aSMNajtd3qsXqIXumBRwlOC7jnlthMG3Sti2ikhgFI4qOhiFU74hpwaZ",
+	"X5R1BczopF0edu7jA6ZAOHDD9lvrMcQeQyfa/my2zzbaTtYlLTVFQXxBXQi2PeRLSDA+S0dBWiUCuuuZ",
+	"GCpXWJM4n9RTlo51cSOzDDrPYyoP2pXG6Y7jQoh80ex+0tXpxEM1nA1VLvg9tFeYiKl3DbcampRBxY1W",
+	"LNicYELHjWfKqlAmxHeooZ5hFMQaqgji3oeqfnh1cHy0H9XYAschJuYYJyZMkZflJidP29H+gF1igj5L",
+	"HShbyub8Tpihogaj1Ebf4E+e7ndL5viyPbxkrrXTfWTJ3O+OP6ZkRlPkI678Kskc+9GQZrbwnDV4RKvj",
+	"7C/SKbcTy8DqceKvTAukJRhPusiwdMSVrCSuKLDgKtPTKLjMvZdxqJoO9G6/+Tl5xOnHN7ke3WHXsYV3",
+	"ZScOsfL9TIKfjxAKaMPYrbCK8VCBtxPzvsm7/Tq0ZZmAV70qm0FhYIt46ylfMb6gejwGTyBNMnKenrGT",
+	"o9PBUFHfXueWdK5d+9qAB0rllbX3slJrF/4eqotmCNlxubq/qxaVdsvo5IboDoR9pLgEwTAP1VCBqyS1",
+	"rKd5Tl8fnWPLCaWZ/X4/al0JH5jQxwzTBAKkTH2nMQ/q5OjUu/eGCjraSGpvSon8ZAwJRO0xd+S9hP5W",
+	"jhmy0BkVY4ZTwRVVCtRrLI2uc4hSjkQGxbfogh2qWo6EXQ/oglCRdXp0uo95E7Tpzq+LlBU1xALUQUcz",
+	"Lnr55PTIEh4ExggWQYkRNRuGbj4Hlh4c5Vkl18WJ7ON2dzt8mnaLdu/TtKNEPs3dRlBCJKKF3dNkMiRi",
+	"HxUGsvAHTr1SEFPB8goQBq3Ke8QLiMk9SggGWZTnWQ+RA9UuSWJf6cpKjKkobgXW9Ts5gIGEuDcWFPn4",
+	"/N1YEiAQE5/NBC84gI7M+K3TKf+Myeau12s19dfN0zNpSJzdQiH0eDxg4IwljxbmXkjLHx26IQzQdivs",
+	"EoKr1Gxc6dG7cOM5wtZ8HvUYP8H5hXUDftDK4gw6cSKOxzCQELchwI85U4RmcrNgBFS8Uy9yS6lGx90B",
+	"BJbdaF4eOAoHCVAxiAczYC/5aIKJbNghOHSilAhuEDfHX8zivsLgk3EekpGgGt+hwjsKA1JiAkRB7qTK",
+	"nOg5c7AzmMqsIMwPl5wEnmJoa9CsXEwHJorpf4DdY4dLAx5XaGkf9XEiYClOUxqwH7nV5yLcG6ILqUqN",
+	"IPFOM3OdZ51vNXFfDRXqMglBVBXUbeIm5+ougpoI2HEOGnBhvEh3mlTq2rc+6erSOVSr2nQmseW6byc+",
+	"LvRvWDKDHW486n29J7QVZPH5ugptK/OGir74ykRuZtRQa29JWNrSDBJisbQssK2VLqY8l7/BfDFbhVNy",
+	"GOpf6Kym3qJprUN14j0F8F3B5ykokQikgksMGDc3i6ihs93oGw4uQ5YVeoZJpU7yYMuoM2aE8P5ENwhY",
+	"8bESy0HNR2EVRqMuxQtQAsKOe00NQHQwCSdpYpZAB8hw4RDNC3h0AjSWejdKmthRFJki9ppmskTToNB5",
+	"Dvl0dIDuPJ/88Ar8nA4FR4FIMz7nnmBu0PFf3FE2rvt1ariSJRwXbLWnJMi0j05zYK81kFIaun9yc5d6",
+	"ZBsXj6g3O4f5fU1uVb8v1O99qBCZDZ2DueD3ULZV6DnjU42umPAmV/Hms6DsdTb+Fvse48ALL58fnJzs",
+	"n7HfRKEhMIcdqOw0hsr1nELFTtxy8COpCj1bELtj1EwwtF//njCuSu0gz+DwMcEaS9FAZySdGadyas2u",
+	"q4YthZBS3hseeYGgiJY4lu8z0cjmhZDM9yhLdqOhw8svYJzH9sxEQ78DKKrO4rOQ8y+saCMxRE3DvR4Z",
+	"Q1btViN5BaBq7vCA4HQOF8I8cKBlfSl0vWK23tHVYDWN/cpecSowsCwGeQ5D9ETYSm5G5LFJsYWKeD8S",
+	"MzIsQTyk/rVDZUDVLgQgBVJNZRkFukgnMJUgWEDscspS6O7uHQPPjhL2jDINhcQ28VTzsO/i6pAradW1",
+	"wMlKDR+40RKWgqrv3npydOR/7SthpTKl4Nk5S3EbSCZwBAhA+DbCLvOR0xthRdfC5QEMGKI/ZHIEoaAI",
+	"Gu6JXxg6ZnA+SRiM/DUwGsJpnZ6cWNkCpzfReeb95UN1nFj27qYOHi0062EQYI5SVVjWVYPXRBHKgWHi",
+	"VsUcux7fKlkOydFnTkewUhaqbXmeUAIawPQ52vZGW0L0hDQXAB9j7gbZ4QyUr4R6ocaK+oBdlGUhb7xa",
+	"erMIZcq5tAoXYLjBXBNivDcL8HcMlZUzT+3LrbxJwNo7on+ePNv3u+rWXodSpMazIDrPHSCwLP3GgPrq",
+	"tCswGUGOpPZH1xq77p0xyxxTkv7wlfn/K4DnI6kIgYVM+7ygDmPTQQv8gSnwfwCmwOaIAg8S4lttRAZR",
+	"UTcjE6Tkwhk+XvkE8RBK0yqViaLh+8/16C7xd+iWz9BAGiq8xxAxBIdslF6aSofY6ZVpXchb0KUcpB/m",
+	"yM5yvuilPp8TFkwdFzC4p254OZp4v7jLeBlpNc7lqEwH1l6D34C1Qik8Tm64VhTWfrIiI267YY27ulm2",
+	"1FADTKxyQm/TeXZN//Tv+as9g8hM47XGbFZnHXGllRzxHBFbhyoTs3LCjr8Oe9+ZIRTygIIx0W+5dWMD",
+	"bTtvbbAWY+PcaWporMBNqGUAllH1H32W/vz68ue3b9+8u3r5IgXS+7Pl63ZfqwIMyDijwHmF4ChPGT4T",
+	"EhJose3xT9SxIz68w9SkT6Nn1wbfTNP2Ctan07Vx2kGPAwy6UGC6K3370DGR3fjwftS39uLmC0pEJ4+D",
+	"vz4IzmL/Cw0NGWXiy8JbrgGRNbDTxKGs1FU9yH+aWBPc8HuRYToHnWgkn9BYL5whf1oPd+I8KYg3RrTc",
+	"1sAS7duOb9Q7GuZTFev44buu0w96zqZQ6eSxeB4KxK37slzxO0GVmKE+ZJfXBeopdplgIEvP5dN6w8HU",
+	"EzsWmzifcQo+ZB+Cx8Qc+2hkndjL4/2rCbq4o5zFqA3nhumKkSdy6qH1yTCv1dVTyuJQQSwy1MuDO3kp",
+	"u4iA2VPxfiZGpciul7cCS+qWcplay8+Haov686VKme5cgNZoc/koOUbvgCB3HGj+/HKKLktexPExfY89",
+	"KXrmFfW762hyrooEk/sJn0wwGSPyPHHnW/LOpgT1DF+XWpNbSy4D8n9AjKPuEapmLrMXfCFaifPAeCNg",
+	"DYpj6WIKdkLlK+hkgWESNwZBhsk8R8BJLGC1A4ZY90KUZ7VaHwN2EYaNHHPKpRLOGQUyu8rzjwtQk+m/",
+	"ZBU2sh3gKfDgwMugcdre2R50NXCNb+wL494+eKpEpMdHyd6Uv5fTarp39sz+Qyr8x/FyZ6EHdSw8gr8A",
+	"tmd9oBsp+bGcBTjaJ/MVrLz9HowwiNHu2qmoD30zm6OVpF+Gd+485WKXVOXXsZ6ywjY+RskVUJflY0FE",
+	"WIXeUlEWkVh0to/ukSJEJHJpkyHiJruMjQRsG1MtEdVXFyI78xUimMCFHgWZZ1+ZhpKlMoN+5ON9VGTg",
+	"MRQtPuqZhtphEGM0KUnRP4AyonT11kqIc8aHyoXSQ4XaSt/FcuFVcF+wC5omHKXV4aJIsxX/pZyKZKgC",
+	"rEOIufuOhZR1PmC/uAyClgkSvViNl3RYXXPvkLk4qooCUOciodmMEdMWNcQzlZtZxgBB40F7ygHIXfRV",
+	"Rp4ziEYNlfNhJiwNTczTuOwA5LmYgV2AoFMNF2NKORPOq5g0t817Ax3kwlBZUe2bLn7T6lSCoTwz2JHG",
+	"699PTeke2QQOy+tQg/0mEt5XgPC7WYQToJ05935m1xgM8y6PH2++1kTzc7ZyaiJ4Bgzu9z3Xx6ZrEHr0",
+	"0D9HY+xa37d3tJaDsREz76X2B1jVzhp5MlGpRp98hwG7lSpkIsvIzPhcATJNFC3z1oIeY9+vqlAN7YG8",
+	"VkPlHZG1rLBkOY8JGUMj9YiyZhak+GNBN+RwAIINJnY5w/sW2gFZS8CBa5oYlzbqUYbuuDl31oLCeCxs",
+	"D5nII61GeQVJ/LBqY5W+uTnD7nMXmHo2X8pHwQxYfP9RQjnKJRP3MhMK0/SOoNlR23ojrE6EVq6UC7W6",
+	"yKqZcJCe5VzDfHyJkhIicwXEdCzRtYaYDiMj10MhAKNsOlusAWRXcqEWVAONnUmA9/I8QlaImC+BUmMJ",
+	"vRHCDuZx3ldjZKf7uB8NfOtGIhp9isFql1zkkvTc5rjPocPcGeUsgYPWJVREPh9sXMZhUXa7TVWIKWR/",
+	"YWUB1AHcGHdqyy9rzhgdrv6kkdCIVc45kuId9FE8aKRIShMwUKLLaH+EZvBEcGjmiAF614mMeDW88Ds+",
+	"uhtL0MuQLASUrEO9zzgKHea8pNR5WIprDmno4kC+1rlVokLTB9gtIDMohNFKwM7BWRuNSJWUGrqgEBvs",
+	"lWMvKSLYpF1WcgPeenPD4pWiXttflgnSWPd6QyTiZY9liXTBem8C5v1I5q459PPvMnYbCKmYcUU8Adw7",
+	"4IEG6PzTfcrORsB5askEt2Di4gXx5vhsZVkGFLehQjGJ7T2psGJ6hkovNws1mhRa6cqglxrf4YBXqQcs",
+	"h1IKuGyOmdTyZ6k4yiVBBbFlTS0uM6tkr+m44Xew9YrirsrfxIPd00e8VJdEEl3+32q6c3D8LAOf55dx",
+	"meAGPJy36Ape90U7iuwS1rNm2LfHYsrIpjp8j4+CRdCJpBm8QIQt75wZ501M5VWl/J0BqyUnAaFJr/MS",
+	"QJrJkoOA9fUPANvajWvAvjp4BT7smJC7+CAacJ+D7b9qllDkXRVfisVfItVsG9lb9uIf/u6LPGKzcQsY",
+	"Le9hWQ0u8q6PixYrt8kN+ZXBTGA0aXiJbXJd43xIsd0fMF96IQ3hfHhY96ESy12DqSoNmwuXk5ozlSK3",
+	"BOcX9iUC82u51kJlj+b0+yRgGv19fo8KdYUNnR7SFVZyc7eVxpI4PXqpcfM5ZFVkU6mo9twIYRhURVww",
+	"yxrlrWKpf9xV850enQ5V9PFSXOCkM7n8ChaxJk4MINKwXB9S8YN1BY3jSdZix6to5+efLVuw+lfLBGrZ",
+	"JlS2AhMDSwdNlkLYm9s1J/eG2nwoSn2jdS646hWl/rzURG7ueqiJds8eRU0kgnLXCv+9TiVsVetinCif",
+	"i+7iO9GjzbxnVOJq3dDj2watk1LahhQxyOjWDVUEuIF92RXkiXB/+7wGecrW3LhYZcS8s/bAEmE4Rjoj",
+	"N3fb6Yw4jKWIXSmN3Nx9mlASLKpLiYS2NJTb92mVyBWzBCWSm7vPXInE47VaJJLRBhc5FoyHvwMZ9wCC",
+	"nOVcJR6PMfFVsUmk65kkTrgEpWwJ8PFWB9S0t88PvknYxYtW/wBOxt+SzwyAcfNtXwW9CIfQgbsIWZub",
+	"gy62b9zj3fTHwVrc5hg2M4XsOh8DYnEj0TlUv0AMintAMKc0ReG3ua5yZypFMFw3Itdz0uhbkoHhVj5b",
+	"ATC4Y7n1SayhdcT8mDbQO6GgKB5nciMSd7ZWla6U+8fDcf5Dz6TN4e+jXApVrgTS/15Dm24A4eWh4xxE",
+	"/wyxLqzlW+o355OOinofLRecf2JlAUiEbxCAf6hSP7tYfYs6C8chVD4aCcjqdzm7Hj/Y2hwYwSQ4w47m",
+	"vRdutL2dwpsBIGgXxRFe6KPlquJw1NgLzp/JOJcQ8/R2xFd7FCe7I3kOc4uDFEuUDElu05U5LpclWPmA",
+	"55JzOaUakITpTaMXF9FoX3QMIyxkvYkabfFjxTOiIakKqs754lPfmezvDGlAGEJGuAwO3+gYRLkV68dH",
+	"Dq+AqwVAbQESBC9uReFN1eOn1DbIQObkNXyNFTxYhwC5lkM1w32EuO2hHTx1WUV3YlbimFZztH8MWPoc",
+	"CeTgCjIqpSEYokxyQAzzSJzwY1+9ETbhHEMouiopPcqt0rA0pjg9KkV5YMpC8GlKQWfMeIkHs5rOFPN/",
+	"uYrVHV0gqNK0yks540V5ONbF9AAKppPQjN7vtgL1eJpgnm9tT9AUO6wtHNK3UitYCVgr5zcCQY+a0NaY",
+	"QwNYYR7+yK7e3rRC51ahKviohND6K7fGGS8nZyw9TBOWDof2v4OU0CYGgzTuDzFgV3NdI2mfFuMNYTtP",
+	"mPHPgKXKXaZ0Sdhq1mpOwyuuZWbSpHFVMJWaQ0cLWRIIKSBopPQ3pBaR/W33+YYb8ZUZqlGuR3fsCWcG",
+	"UakTdnLKJroqjO92t+/JBnBYrXY0ZtB4OnMIH+DPv3iBCcoXqCHUwFHY8dERzRCq2MwZItpR7Vs41NTe",
+	"hilXi7RG8xces6kMiHA+9HcbI6UQQkEEpDtUK5B0u302gVGuc8YC/c+EnuUIQkNomZAH5ebV5QCF/zXV",
+	"3xZnqCkLqW73PqBs6FLH/3T4p7oksPeGl3tnezdSUe/Sxvt66N7HOxA+q1wygbA//+geQIID4aEFj7d3",
+	"G4G1Xs05/L3GB1a6cYDUo8dJ/UmheW7gMqE7JDW0Q2Bl3z4L/BEqX4TrDT6M6MWRJ2OoQgtK6kxPeMjn",
+	"y7Wp/a8jLrF2HT+/Hh2oaFpC2E5Z6SzOxDRnTngAkMqJeJfOcy2LSOoO2GvNbgo9N5AfrOfQ4QoKT8qJ",
+	"mJ7FEN7AeDM9V7nmWULVykNllByPXf9RSBxT2Y1+7xRkgGpaQQSsiwa6jLAV53r0IOxteU8dQ45Yy3M+",
+	"moiD5yj31/GX+sMfkj2nf7yQxiHkr31Hy0+iN10S+R281bkcLfq+rfmzD8nefx7E2tHBm5mvAlz1wo5f",
+	"7ZihviBqJJ76mHp/D9vUT2GVWRrBeG8ViJa+yTbgI1hdGUJc7WbpizBan4hx5LF3AOowTJd2Al/2jhU7",
+	"WPrLEqNRX1jY1k1/vV0ctvGxzOLo4Nqs4r79NLc2ijuIXdyvdr8AdNUBuMzxUW9hYReGAUPkYPjSGdau",
+	"koMZxWdmoslbVeqZHJ2HFo0A/s/Sl/anr62xR4gg1rwB6wJq+PUYYLZcfgdgCCA4JvwwBUwAbKULhY6I",
+	"UVoaDAXDRwDdQx4zdLC7ZBFu7obqycu/QTmqL8z8kZvyAN5+8OoFQgu6lSBOYVKvJI7TJYoKvacKcI+z",
+	"RXruI2i+ymo+4eXQxRywiKP+mwH73tpu8BH27Fc0MuoRUt26ZkxnwXu7oJKfKYIltqJHuWEhJngvCp77",
+	"9KyZKCZ8BpoKeHdf/u0AclyGCmpCcOMgg9NKZv9znBx1RQfkBe77EUyxH5ViMgs58POJBqMTc0oBNcfH",
+	"8OG3MoN6T8PnbCqNEREIuEOdQ0RKtNVK+DeCrA3cDvpSMIdcTb5lhwsx9dBPx89c/9DBUF04lyrMNNPC",
+	"VYRx0KRGVQkVOHZvnu2fEwpOIfgUO0/ZdUjF/BtDIZBvexG1GyHLfqiIdJ1WTT2SYRQH68xL1Puj7sq+",
+	"0wo8+M0+wKQqgHqGpivNTYWj/A41S0NLcg1txqIcTdIzulOXWOLDRlzZ1RtB/nlYBPgHYDWhQshgCQVu",
+	"hWF6Bm6GoUqn/P01fQrV1752ASE4sMbsvOZKOD35lqUFL8U1PNNhUuBLX95v587lpoSfkrtwjUAqxfsS",
+	"GSV5zDZI3LtfYSnjzUm8n4Ytlb9ur9MeXOJMQX28GI1EfvBdNR4LUKrXao7NH+xYafxe57meLwtFEk6P",
+	"KhBnOVfrsisKcS8DyPis2f0yJE2cWzs954ohAByW6wFLRGCqLPHvYkdUXhreAxkX+64zrH1PHePgYw3y",
+	"t3apn50p7tqExiGtnKvt7e/05RW/TeOW+26Irwy7FwXsPmjvXwfnp9dy8PxcdlrjEFpzOWhbN6ymGr/W",
+	"SvyE4fRd6sgwuw6GZFfX4EB279bxC3gGXvm0jXousRSV3k+626vxgV3wAaw4xbzAjxr6EUKvhLqxFXVu",
+	"H8qq2rI4HWJsrd/nMbahufJ4W5brUAqfCQcAvMnR/fE5qUFOG3VwvQEaVon35VC5H4SmmdEtkhShjTnX",
+	"n51+BP056K2omeC7oVCfYfc6D7BHw6QJ08VQEXg8VnQC0RC9hC4XOAG849AS0K4ZWtK5FCw38yinx/88",
+	"PtJkqBAGgFSsglA3lThDvgqXP3QROT0+CeoYEiTWaBoNG/At9p0HjBVdzCZcieyatui6EGOTDhXmw8Yx",
+	"Fr+HCH0z5YXVFrEMA8x9wFvGJufZOar9t9qp+rDZkOLHR4QVUEOTroHU4HpoPL+wKKHWWW94nLWQzKYS",
+	"xx7LlowxZooPn8VkJ3XJ7x8993YdH64lMYVEXF2gLvGZ8spLFxndnEeu0McOHZGuBEFc8jrUG5/Gva2c",
+	"tS0BJbt0/APC5MO9YXV09HQEt0Nm8A9xhp85ZQ0/HO6lTb0hhN9XKw4r8vZyaUCFeO7W/NmqEm6Gl7Tf",
+	"nXXZ9P0uVQvPq75c9aJpR0TXx3/0uAkzKQTvazqGQ8HHyJLPvUhYakSOItyayy5L1uXUnDz7GoH17Q+P",
+	"2H//r//NUq5GE11cW+s3ZXi/hsp9WmpIGoA7tJyIEIQk9DCO9R/wPIn3JSv1rbBS3Pcagb54zolYFWfs",
+	"9ORkqFInkcHbcC3ej4TIXGYtlje+78jXgUcQushBJRPTSEMjWKdhhCrpoVorea1xSJpNYGZKk2AoQaiv",
+	"YiuhvQOJzKFCzSsqpsZ0mUKWsX8NWjt4pcb5zOxZQoqI1T1ElngPlYb2DqaaigyzfoLKN1ShswRXC8z6",
+	"xHIb8hSv0kHsOp5+nMaB7D7ipDtKg6a3f5oKnj4s+CLL1lTw1BhoXe9YKu75CB76kHkovRe+YnVbLyb5",
+	"7PJYLrLIx72x4Oijeh3K6UwXW2DOr5UyP88w6/KIZQUfO6busaGZzAzBVTe7UkaV5NBzFJW9swBJn7CU",
+	"5xAQuJ4VwkCPFWD5VAcImYxpIf4Jkiv1LfGhYSW6pcfUkhDm5tLlsLm9MzBBDCBMKD4FOkjO4RmqNAEn",
+	"PwkyxaQCUDMnFMIMXEtlbFIGug0vMWfEWQA8w995x6ETdDiPII2cnFkjjthDSSM3Xi2VpAeg/QpdGGmu",
+	"oQ3vkIm/Qhr/NEwcB9+sUQzQW2g/0sHmdtuUEabt7i5pSb42YTe86HentK3JoXuOqHcHXGUHRliqp8pI",
+	"clgt+53O7Y2VxiQew8J3YCEorqS/GldzoJwCg5jyfKwLqy/JzBuHbjW1m9Pmh24PBXz0NQvhgKAqrUxF",
+	"uQrO3KAlzrlhRkDEuisbhfjRynTZbbAM7Hycm89BJNOsfPdgO7WueTXJYOUEfcqaVOXXp3stmPyf2uim",
+	"eM0uVJ8Pj5ONua0ms7vcMcekVxaXbs9vegvjJk8ZKrLSAZPUbh3Wmjvz9WNZTqudCa3FP4rlYHXqo1ln",
+	"n6ROtc9VfQkW9Zd3U+28Q4kPplbt0vqIJf5hUant7ZCNr3qr0XKRQQsZrbykwcTP9xxaM6MXMgSzMMvG",
+	"R+1cVXfi4Pntqr8ybFZIu7+hOQHyDzbVmRiqJxcvDr7dP4Pu+dQF2lUBRGlBvq1BbAXJLBcpGDtzLkup",
+	"bq/HuriWalaVCM6s5wg4TW6g3EBWj9U4hCqxT51d76+VqMQ5S7FTPYlaXxgMuKbQOL4tjt5cGzE8pa/p",
+	"q2v6CthLHV+wA1jwF6hnanR0cGiFbkBdIFYrZOOGHkdcATJ0QllxpC5IwwpdYVGymCeQdHXOzASq8+FU",
+	"rUHISq0JWKYx98Cx7Wa3znqoIM8s1k+kASEAe29KngtCs3VLC6GEjSTExYuD4/2E8aGqyYAOATBgb2Aw",
+	"ajKIVdg+Z9EVnIDb1C7b/iMqfTzHyQGBXI+rPAdLe8lNh43XKCZM9yYOLbtAcQPVhwrdQ3V5AxkyFLyE",
+	"KnWF2aRk+OP5J9Y28ZgLcNKQBCdUeb7KTRkGDhhCTxAKBXytEtsHUe11MlSwD8zeHQeugm1gCLYcAhIA",
+	"C0Ipg44JDNhP1HkWouyINJtRt1+3Dc2WJsQMoNrUcgNQNehZPBD/JPwTHQhAHset0rmo1KOJ5neVemzB",
+	"HGADWr2GmD67GeZRTUi/ysR0pqH24h0R6DqZ3faTB3ea9lr3gKXOa5m6hG6PcfB5F/OJWqYvidaG3NkU",
+	"KWGVduLzADvj0m/rpSFRe2jpO2MPeqaWucDwOz/qFw1jEC+lR0M4t+hH69rlczzrPZceM/urF+0d/k7y",
+	"sxsDpjVUWDfzEpa6N7Y9BFoKjdOZ9OhOc++RqKYbkQW/fxxQK++H/2R0sv4+2137G7m2NiYr+5n4mMjP",
+	"pvPrsrku+b3rb0ZaImx5oEzmM6tBv3n7/OBbSkKs5ylKLKbBFAJAAHMZbq1hDAoSLd2O/inYVkd06YRg",
+	"Mbc367Xb3J6U/Ynyzj5T58NfNDXb1tH9e5hsM1QWDpyy8FHRzmoNrD6Q7m0FXa6d6cB4lhXCGNDOT/fP",
+	"HSBdLjzx1+xqyKENXasjm5HokUIGy00SfXvDj6okMKJ8i3u22zbT9UGeT7Qcif+TceeeTzSWHK5ScLcH",
+	"mfPw9g/WPOTSvfGLVlppFev1VbeBj6WuuvFai4t300WkF94WFiKkUy5VWuNSeGOcrw5QrJy/Dlla1A0W",
+	"XGkyE9f2Nyk0xzNxi9fQ88b7JDERHjCMV3WKjZlgc5a+maBH/kSIqLjnKZY/LoNSRTDWM15OAiQogWlv",
+	"C2PtvYzrkKw/iqnjlHbL0B0n/yRpc25pXQnLDgXzc4C/XjNXq+3SfL8UEOxt2xytkVX13lfOubNDq6VP",
+	"G6U3qlaPg/2yTdRQOyGIP4RaddYJOdwS5xM3FRSs++hShJUqHaq+1RhP9s+Hivs6J63EUvcV+9hTrOsP",
+	"AalaYybLbxFRD4CjgMP44XRRg8PDGIEoxDkr+Bwd3UJlmJBXLpen+QKk1iDCoB7dwCopWl4V0gS9ez5s",
+	"giKfGmyRswfPESkA0BZ2GWKhfGuSG9PKlNC9r3cADt6rNKvUWCppJiLzMK/c3lIvwzo6bCHExFCF9AL3",
+	"FAQ9UnsSNCvcKU7hEPYEUx1Z6ta4P0BcS1mIpbAcg24l4wit4CuIr9TUz3iunbExNG4G7MLn9LcgJEKC",
+	"G6EKtwFV2d3sBElzYpEgDG6Eh4/1OGjpVGcir5c3eBF+PlTplCIx6VL1g7Hv1UqOeA7gJAnLxKycsOOv",
+	"az5edicWJkZr0HNFEvrELr8ebzujrLK6fD5n7ZjzLcpMPbzm8BbbI2lxCGkpjlZHe1aknUVhtBArc23Z",
+	"1wXLMACOzwL1S5FnJgTRukkXwSUhFU9iSSOAnM14Efw/2N1WGq2o87PrcIV6jcaieyNcI68D7Ek/0fou",
+	"IZONmzuAfytMCUihliPOAOamHl2OkGMoPA8dhYcKhqPQHgC7y9HEY8RG6yJUGsVKkeeG0GG675yLD1PG",
+	"YceNolA4VIZa1g982sOXYIp0Ekkd+8ZnR09ZGrMRl/6cZqLkMk+JcyL7hSJXre+CwgPQU7pwQHOexGRm",
+	"b4e9csaX/LZpmZZMyrcObXE3TgP78k+jYv4RY/yXjDHCCprpNw8UU2xXZCFi3+mH+aXZ4l8ayOWp1746",
+	"Zn4GrDxSMwLsWBKnevjcm5CIhMnPQ/XkxY8oPiNoDadiAv+I4QSocN8XyX4fibr+Qq0t3vQfsCufbWks",
+	"Tq/DZIMT3WUxLCaffLmVsDj/jpa4eB8+USCtj8l3sZSel7CbqoQ8Iy4Jqs41KD+rXV4yw1JQT6S6pdAT",
+	"dd3FrDMra8HtFK7xUIV7vEVr3qj9Z6Hn0OyzsGxaeS1a+rwqAUBuoByDAgnsG2AzKkA/t5qNA/XwXEyN",
+	"eKF4GWk/dWPJ6iiwJCgytYpmieWkwZgYKv860FVHoPRc1GMpxPsAj6waTcgfT5vq9iHKUCPdy8jf0LnH",
+	"0il/L6fVND33puVQIfxaMHkhYOjgfK39a3XYZ/vL6XOGEKVrtLCJkh5ytzZX0RswvnNuhsqV7xJ6COiI",
+	"7lhd/e6GSXBr9Pro2JpU0K7Ys269vl2BBE6b7UiBxJf/oUb+oUbuSI2kdMwlNbKHkNtciTzks5lQ2ad2",
+	"iYLIEe/LkKjtrzxhVULKecJuxERCgS+1VMmlEolLdee+htXhZlg+jfuZsBEvIPFWaZ/aDa1C6r5Lwtvj",
+	"eS4KyA7BlieBD4MfcKozLx7AY+RksGGF1lMS5+coqsiZ0Myb13PFrOb89b4TjsssvmQ8n/OFYdIQ5qeK",
+	"OjLm8k6Qbg0OibOlq46WNng6Q9QIpv32zeUV++//5/9FMkgb0sa1wpNm+ZWejQ9VpLuvSgBvUzNcb8SG",
+	"VZHUhTGK0aTWRCyq1P4ov9iy7ICrcKWdHbEz6XGRZTJwlMcTHJ0WCKAiQOE77wUMgcp4LbWBOungrcR2",
+	"8pxojk2FsFfLnfFQ+QJMAg3B09gSd6FDXC0xmIJwf6F2M1THUN8EjL1CJb7gRS5FEV20J77Dadhooarp",
+	"3tnf7dv+kSx3t34MbAfgmGTrC5U5fvkr0e9uBQc4Eh5RbrRiHgJDhdgARYSQGzr2T6IU2a6LlOmaEeH4",
+	"zXJAh4hc+RooBhryAFR1+zryZ4AHlZo9UEdDMAMwD2Cq1S3AXhuR31tTjDR/wka8kYra1/naDlkYkAuu",
+	"jgQ2mu4M8uNiKYLXGjd4YPZYCJjJzrnjGyCsz4U1vnKKhZ1VJ/f7PJ0nbynkhBOWoSwO7+6uOYQRKjtQ",
+	"ev6plcufAFoUSgbdjUuDoUz8c0KYopGvqfIaqKvZojhOzXg3EQoEhY/znK4rLwKEGwicmGFZnRBi62cU",
+	"p7bs3NR8tI6tsH9q4BM3i6bm66pGuhwTTwJEmgeF2U98nBNUwUijdVhokKFlmdA3+1ayG2YA/t2Qfh5v",
+	"JCRAjRGtG9GtC5ELbgSbVf8fdVfX2zaORf8K0Zc2gJyNt9uimzwUBTbFFui0RZJpXjyIZFuJOZVJV6Lq",
+	"MZr89wHvFylbkttMnDQPgyliihK/Li95zz3HVRixZWSuRhnyCXO8ZqqsjQFHG+njGxsyBEhhlTHTPfjY",
+	"QJgDaXzwzBH6vktN0EfjN0V6WM2A31k7P5iccZvVzl6UtUmBtt9Zu69SbVxelvXCpcBsX6mscDNbX80o",
+	"OAiZegm2dZ6VX9jO+5/CwxcS2UvX3eNON/hZyi5weqTScV2tUrVkaWh+8x4YaTO9MHYZZxuC3obf22Bi",
+	"EjgMWo6TcdnayXKdo6Hi/v2Ppi1HYrEw46tT0ZfSEQV6wtPc7yf5VDtq6cbXYmLWWOMNUFDFCV8FU73D",
+	"0R+Z6DWyl/3I7nbUcVxBjmCkDOTF0g5wNtMPdrkzFBzUfoJV3z8Mzjjfto44RTReQfRBB+EhWrzoNeEx",
+	"wHtaO4a8QpYfG1ox1naZkHDJzre672zXe6mHzmgrWck1RzrJzCQvCpjTglyaWrj2BEvrTWciGDCEMtGx",
+	"CtWwscfRZXwBytvecTwHqAF1xchQ8J0ueUNwnv3FRG6mkdDxKFAdwTNZISwh62uu3VX07wGf6tgXf/IQ",
+	"nttJxIf9eHw2/GrFtvIXDHJtLwxj3s+Kc4IBG7xeWs5sgfd/SUAKRjg+dK+2LhD21FZP2xaK943aVsoG",
+	"4HEd5ijVEipMnKtw59eEMypGMwI4ZwPOCKJILSdUzQK6QQ0Xt3LYyfHVfj/MpxJ9wbXI5YCuh9P+gYY1",
+	"HC/j8o1tOWm88gqLti1zIbTlxDo3y0yML2Rmk7WoWodj8U9OrFEEqd8O+VauWaEdHVrhBQ/CKNRp/2Ia",
+	"oUdj/oRDCO62AIt7G0PIW7h3T24p2ciiXH6Nk9gp3tNAxB1JP2VKkx+EDKQI5jzoSHo6w2961ClP0Ibt",
+	"CU/Y/feV7uS4Y0VddDLJq07YVTadaxBn7YlIxaO63ck9wk3D+2mn/38z+PeLl8IRLlNCvVGpn6IBxeH/",
+	"DS8amXFeWHNVMUuF5AsJnh+4oVLqywBoxqtPYw3E6jEob6hWFVWaFcW+SkE4nyHOI9PEOAO9dm2+GLs0",
+	"8QeQ8xdSmPoNL6LcYZrsyOpC3T8Tf79DnmmE8GPrelJwoP8TEGw2cH/xWJJxHI3bTy2khsn913f4/7YD",
+	"0dugcreuiIjJKmHdoCMAlfYRoqDVDhNvm4zZCVr5ndNC+Lfctmd/2qv3L2mQhdQlDEldbh2RdyHxCIPh",
+	"nHGJ/Ap/EdaJx8PX2Dcc+JqzujS/or67w+/60YwztNa3GI+6NP2noWM8DAjYgdB9eAEYVLcY2NZF2LeE",
+	"kvQj3frhcWdIwgn+cDWFakcGFbsCDR7fMTg9zzvGt83FNlMZ3h1Y+bo0D+JVQ5u68vr9qNxjXv8xUFjd",
+	"crKSCWAS4z6xJCqTSC6hJoBqpca1LhyIkuKv2E0Nlj54KFtkY11op/NKPfv4aTD8z96++gC52caSeQeb",
+	"PhzutXIGfY7Ilnc0tEIq00GnDqR83qm7k2FtjGSz/tfxcK4ql8+7BtO7djKU4oPdIRPDeajzUR9MpB3b",
+	"DyehG+/rgLKMO/lODimp9/xZV8nZ4MazGFNt9Nc6T6IQGdyyBDc+pq70rlY79yO689K5OzL2Uv/DuPWh",
+	"eT0+vfTcY/Hll9Gg3cafX3Zbmd/ETyxzSnm1Jld2/Gc+cRD49cddEk/HsGp6aidfckexLUJNXuVOfqE6",
+	"U7wJpYO2s1DbyNCsS0juRbi7KGQeXQOjOn6UmEkRW+28R+tbMfaOkBXo/Xk+xi+AjIFFbghVj3R4pHIe",
+	"2Es4OR907yugbV4Xej8cmfS7niYK0/wP1ehJVrvZ6Im3yKvCZtNDhcekm5t0X4kKO0irpx9LfaWBJhoi",
+	"OZyqHRKHnyKC1JZygQvJ+2U1sPBolSpv2asIvo9oVH+Uf46Mw4a+DfGpSha977iT49OzQ99fTvxPRoVS",
+	"ty4yN0v4erFcSecD/TfnH2BLEyJoAV5lwBPCbFvD1qIAfMLGS1R8mthUZBcvwx8WuDigSdfcouuoNdcj",
+	"cz0YDOA/XwQulPdB2ZhDCvu+r1J1rdJ1rcVUdT6DZhGe2lAW63kMee7hsQ3K+57H8CwFj22IczQekwme",
+	"qpTDlwkcLC6q/OvrG6giFssXMnIuA8oB6fuscgMoMXj3v8YbatP2DqgYtXGNxSXYSI3GkGd26fIyBnpc",
+	"+3E7pfrg1GOZCggF6iDzqQLybUjvwaJghQRux9n03sokoIhTEx4EqdEC1jRRVbZKACvhbCGYmrK00X2u",
+	"FiwQo54dKu1cZX5eg12zxuSyeiaFFRHh4cHBK76bq8KdhrFOaTMyl7ac5OrZ8efBy73EFx7GVO3SCijx",
+	"Ckv8F5bE8ODgOQRp5YAuICNnrYL4Eur6wu05alWBZPDIkBWW9O8yz2CNTQDkdAkva1dl8LYQLeO6Uz68",
+	"S0ab2PpXXTvwhpE+Cn2B41WBFOMcBPcBzaHd3bvxtOhYygO9LYJA4V6DYtPhe6PNF7emLZ5+/zZPVbXz",
+	"CJbfNNwYV3lxuR/kbOiAsamTE1x/NOB0Zy8PkrOw+eDvAPohT5qNvy7XueeiqpB7brOmN3zB5M+TGeJo",
+	"Q31wexW3hE++7Zo/MddqxCoWWHSENLghQdRW3ScK0l7m+RQgbNZs0LlG1Yi0RUsLGUqOKRpzC/Mni5gX",
+	"fDcvHOZi8WdR3vhmdW91kSNeg8rE4xUC1G2jjch7TjnNQt6Fs4gQyUi3nbTfxyu1yO2iyKNXYACuo3KG",
+	"m6GtIa1PaR5nPIbKQppqx4BGqahx+m9UxVzMxkYFJzXy38k1ZiDhi5Se8kntOqbUOUXGMSLCGmvafCNH",
+	"nr6Jqo+nKf2ptVnSpKBsqC51EXDdgCAv0EUNdc505Wy5aqnxvf4WKIhwVUKyJFYXNxbNz80fN38HAAD/",
+	"/w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
