@@ -783,6 +783,60 @@ func (e SessionState) Valid() bool {
 	}
 }
 
+// Defines values for SocketAction.
+const (
+	SocketActionAuth                   SocketAction = "auth"
+	SocketActionTaskPlanCommentsCreate SocketAction = "task.plan.comments.create"
+	SocketActionTaskPlanCommentsDelete SocketAction = "task.plan.comments.delete"
+	SocketActionTaskPlanCommentsList   SocketAction = "task.plan.comments.list"
+	SocketActionTaskPlanCommentsUpdate SocketAction = "task.plan.comments.update"
+	SocketActionTaskSubscribe          SocketAction = "task.subscribe"
+	SocketActionTaskUnsubscribe        SocketAction = "task.unsubscribe"
+)
+
+// Valid indicates whether the value is a known member of the SocketAction enum.
+func (e SocketAction) Valid() bool {
+	switch e {
+	case SocketActionAuth:
+		return true
+	case SocketActionTaskPlanCommentsCreate:
+		return true
+	case SocketActionTaskPlanCommentsDelete:
+		return true
+	case SocketActionTaskPlanCommentsList:
+		return true
+	case SocketActionTaskPlanCommentsUpdate:
+		return true
+	case SocketActionTaskSubscribe:
+		return true
+	case SocketActionTaskUnsubscribe:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SocketMessageType.
+const (
+	SocketMessageTypeError    SocketMessageType = "error"
+	SocketMessageTypeEvent    SocketMessageType = "event"
+	SocketMessageTypeResponse SocketMessageType = "response"
+)
+
+// Valid indicates whether the value is a known member of the SocketMessageType enum.
+func (e SocketMessageType) Valid() bool {
+	switch e {
+	case SocketMessageTypeError:
+		return true
+	case SocketMessageTypeEvent:
+		return true
+	case SocketMessageTypeResponse:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SourceType.
 const (
 	SourceTypeMAIN     SourceType = "MAIN"
@@ -2367,6 +2421,52 @@ type SessionReset struct {
 // SessionState Where a session stands; the last three are final.
 type SessionState string
 
+// SocketAction What a message of a WebSocket asks for.
+type SocketAction string
+
+// SocketMessage A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+// answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+// `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+type SocketMessage struct {
+	// Event What an event is about.
+	Event *EventName `json:"event,omitempty"`
+
+	// ID Of the request; "" when the request had none.
+	ID      *string                  `json:"id,omitempty"`
+	Payload map[string]interface{}   `json:"payload"`
+	Seq     nullable.Nullable[int64] `json:"seq,omitempty"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID *UUID             `json:"task_id,omitempty"`
+	Type   SocketMessageType `json:"type"`
+}
+
+// SocketMessageType defines model for SocketMessage.Type.
+type SocketMessageType string
+
+// SocketMessages What goes over a WebSocket, by who sends it.
+type SocketMessages struct {
+	// Client A message of a client. One that is not of this form is answered with the error `malformed_request`.
+	Client *SocketRequest `json:"client,omitempty"`
+
+	// Server A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+	// answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+	// `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+	Server *SocketMessage `json:"server,omitempty"`
+}
+
+// SocketRequest A message of a client. One that is not of this form is answered with the error `malformed_request`.
+type SocketRequest struct {
+	// Action What a message of a WebSocket asks for.
+	Action SocketAction `json:"action"`
+
+	// ID Any text of the client's; it is on the answer.
+	ID string `json:"id"`
+
+	// Payload What the action takes.
+	Payload map[string]interface{} `json:"payload"`
+}
+
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
 
@@ -3579,6 +3679,9 @@ type ServerInterface interface {
 	// CreateWorkspace Create a workspace
 	// (POST /v1/workspaces)
 	CreateWorkspace(ctx echo.Context) error
+	// OpenSocket Comment on plans and follow tasks over a WebSocket
+	// (GET /v1/ws)
+	OpenSocket(ctx echo.Context) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -5315,6 +5418,15 @@ func (w *ServerInterfaceWrapper) CreateWorkspace(ctx echo.Context) error {
 	return err
 }
 
+// OpenSocket converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenSocket(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenSocket(ctx)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -5440,6 +5552,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/file-changes/:change_id", wrapper.GetFileChange, options.OperationMiddlewares["getFileChange"]...)
 	router.GET(options.BaseURL+"/v1/admin/sessions/:session_id/messages", wrapper.ListMessagesAsAdmin, options.OperationMiddlewares["listMessagesAsAdmin"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/events", wrapper.StreamEvents, options.OperationMiddlewares["streamEvents"]...)
+	router.GET(options.BaseURL+"/v1/ws", wrapper.OpenSocket, options.OperationMiddlewares["openSocket"]...)
 
 }
 
@@ -9579,6 +9692,52 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 	return err
 }
 
+type OpenSocketRequestObject struct {
+}
+
+type OpenSocketResponseObject interface {
+	VisitOpenSocketResponse(w http.ResponseWriter) error
+}
+
+type OpenSocket101JSONResponse SocketMessages
+
+func (response OpenSocket101JSONResponse) VisitOpenSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(101)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSocketdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response OpenSocketdefaultApplicationProblemPlusJSONResponse) VisitOpenSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	if response.Headers.WWWAuthenticate != nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprint(*response.Headers.WWWAuthenticate))
+	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetHealth Is the process alive? (alias)
@@ -9815,6 +9974,9 @@ type StrictServerInterface interface {
 	// CreateWorkspace Create a workspace
 	// (POST /v1/workspaces)
 	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
+	// OpenSocket Comment on plans and follow tasks over a WebSocket
+	// (GET /v1/ws)
+	OpenSocket(ctx context.Context, request OpenSocketRequestObject) (OpenSocketResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -12563,475 +12725,516 @@ func (sh *strictHandler) CreateWorkspace(ctx echo.Context) error {
 	return nil
 }
 
+// OpenSocket operation middleware
+func (sh *strictHandler) OpenSocket(ctx echo.Context) error {
+	var request OpenSocketRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenSocket(ctx.Request().Context(), request.(OpenSocketRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenSocket")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(OpenSocketResponseObject); ok {
+		return validResponse.VisitOpenSocketResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Base64 encoded, compressed with deflate, json marshaled OpenAPI spec.
 // Stored as a slice of fixed-width chunks rather than one concatenated
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P3rchtHsi+Kv0oF/zvC4qzmVZLHJuMfJ2hJHmuNLWmJ9HjtNZjDLqILRA0bVXBXQRDsUMT5ut9jx3mw",
-	"9SQnKjPr0o1uoAERlDTbX2wKaHTdsvKev/x9b6gnU62Esmbv7Pe9seCFqODPZ3w4FgfPtLKVLt0HhTDD",
-	"Sk6t1GrvbO+inPOFYfm0ku+4FfnhXrZXiV9nshLF3pmtZiLbM8OxmHD3W6Fmk72zv+/R03v/yPbsYir2",
-	"zvaMraS63fvwIauPeHBpK8En3QMrfWCsrvqO7B/vGForK5Q9eC7NVBuJQzVHzrm1fDieCGVzNpd2zOxY",
-	"sJEsBVN8IjImFbu4fPbyJeOqyNh8LCrB7JhbJg3jStuxqOChn6++P/iGPXr7/TP29enXX2fM/fXNyTd/",
-	"3l+9lu55X4rhrJJ2cfBGl3K4WJ77X4WYGjYfcyveiYrpqVCGSctGlZ6waqaUVLeMq4UdS3W76SxeXPHb",
-	"5SEvLVeFYSNdMTuWhhnLrThnVrMbwYxQlt3w4R3jMI8hnwj26OLNy4OvN96El4WYTDXsw1sxLfnC/Wxp",
-	"No5o4DDcoXFl5qJilZgKbt3hMMGrUoqK8WIijZFasUcXzw/WnQhRl/s40tWN1qXgCub2ox7ydmq6Ggs2",
-	"5XbM9AjOhc25YcNKcCsK3IlvNt6Jt8JWi4OLkRXV8oC/OIp9cvqto0729PhxxowYandEVrM5l9aNFt8+",
-	"0tWE272zPans10/2wuqksuJWVDDeL7/8cnAxs2OhrBy6e90x6PFJxsZ67gbiyeO4zNPT/frIy+v6z4OL",
-	"4VCUB9/NRiMBn65gC7m7enI4ZtzcGTat9HspYI1Tbgxz5L9w/1WWacW4++9Q9OUh7dzjPw/8PbxaTMXB",
-	"a5iTWTVHo+Ro1JtzwdNdQ78Vv86EsQcvi3Yak4WjMLiBFT6awRUY8rIU1VeG6blyvEq5azjmBePsHS/d",
-	"rxQd0JMN6fBDtjflFZ8IS6Lkwt+pZ6UUyr583j7TMCOcMlfxMroJSPecuzF72Z7jt3tne0N437UsNrwn",
-	"HTfktSoXeBfH3DDObuE2Viw34tc8TOHXmagWcQ4c3rXpzbkIoqRtN16GDQiPdexAfGDzXfhOjJxAXLsN",
-	"ZgIHs3obbvBlm+7DszFXt2LFHqB8HcJjXVQAX26+/md6suYA2BAf6RoYv91i5FlldAsB5kq8t9dD+DbH",
-	"a+uExK1guL14H/+8f8gu2A2HK5oxXcFVBYIBHYOV0l1yadiT09Ou88JB1vDd56KUjl+u2qKCnunYI//1",
-	"5pv0XI5GLUz0l7GAReKpG3dEImhjsmJWvLfnLJeqlErkyNn4Degbj354eXCK3KxtSwoYMJ3U/6jEaO9s",
-	"7/93FLXkI/zWHMH0ftKFQBVI2dXb9OtMzAQT7jEvn5xWuG774Aeb792L92I4czNYNSUzu+G3bl+Ef7pj",
-	"Ev7B6/Dg5jN6OfqJ2+G4nfPnToOMBF9yhaqaU4mMEMppzcYKDhPPxfupGFpRXL8TlRMOeao4wvTRjIkL",
-	"eDk6wNHXzfGVVqJjnheKpnkepKWxsiydXqsKk6V6pTTs8fGTPtNyA/abm7qaVWoVswYRb2eVYmbK50oU",
-	"ns4mfOFU7lutRBfpu5/hmfYj/p9/fvkc9Vtu7It3K4R6yY1luSzy+okGncRyc3fIXqtoKSnN1Gxy42wl",
-	"MB1IZXcPgkBS2uKltzpjQz1TToE3dMcH6tGLvx2c7B8OVNeuuykfwJwPXj5fs+s/yom0LTfIiolhU1Eh",
-	"c/ZcuWNzS3hJOlAhRnxW2r2zp8fZ3oS/lxOn6p0eu39Jhf86aZWXPwlj+GqBOcFHOu4yfbv5BaaRO3aE",
-	"vo2bUr+ylZ6pwuT9d2ijTXlTcvU35AXLM6MvcG8ca8mA6w7lhJdEaB1bRexlUxsMlro8D/w82Z+nyEeU",
-	"kCDP4DYoXbEcdiN3V+FWvhOqa9NwT9t37en6TbsUoFmvFBBilfJN325OSVfc3K0aFlhC+5juqy0G1Hdi",
-	"5UKteyADzgKsxv2TSWtEOeqaiHtki5nMqtUTmVVd2x1Z9EaWWCXMVCsjgCLfVPqmFOBUG6LF6v7k02kp",
-	"0U1xNMUn/u2fBu9SP3Hg3wsjNsQmG3FZzqpoS7J8qAsB9G0svykFOCSMs4xBXrn1J37Ihk+jbRr09FH6",
-	"aId3YtXPl55vsa9X/b727AfYC9ogMIKHd0rPS1HcCnoM9r4owNvIyzeVnorKSndSI14ake1Nk48cxVgu",
-	"yzaFGOWme71TdfXMMmnPwfE2FXpagihokEa2p2fWSdG1ai7pp6/p8Q8Z0n6LJoLaWyWMqN4BNWWMl0Yz",
-	"sJDddWKl4KZtNh9Sov47DRCnGD0f+uafYmjdJC6GVuIol7bd8wS6jxM+Qz61s0pcG6mGIgdqy6Mm6z8F",
-	"X62oxBm70XbMHuXcjSDy/Yxpp2Ohr7cylj0Kb3RfpA8MFLrU2KNkAHjoDH5/w4d3I6czOj3G3QtRMKPZ",
-	"iFf7oOwo8LnkSttrjusTRU66THQHJV/uZXvpXNxjtXH3sj1cRov3KIt+Gbd7TWLDY+9LHu51pFoAWZfl",
-	"69He2d9X/5iUhr0P/8haNEdbcYWfsUrPM6ZmZYkiE84JVUW3X1wt2ERXAhQw95RjKp45LhFO1eki9pal",
-	"RDWVFxNprSii7e39wU0/L1KvMM4mSaRi731Abbp1E+h1iccOYg0YXlDB4nf7cEvSa1rpydQeumkZxadm",
-	"rG3/qZBPxFz6X7ZPizwfoHjbsVjA9fH3vHFUqeYOCliPY2owhECNkciSxSVn2sopplOhCsclZivcCUFv",
-	"BroSc3cdgQrg1wkV/PDy4FugAn8hyWffPo3kstGLfoq3pH7lZNHP6sr2jPi1l38t2zNh1aveW9uh5t6j",
-	"VSh+3Qtva93k4IdcXtjNwgrTZkQZZuRvIA96LIW2+Zrbdcu5kiinUtdTq23qH0Ajc1hyORFFSsCyFI4b",
-	"oKZyK4raVGcz2JoOSqaDz/beH9zqgyVqEO+nshKGVrNEkoqGdTY7m6lSGOOsF7jZzPI7YeI0tRoKYABj",
-	"bmoTLLgVB9ZtxrpZfsg2oL6JKCS/xhcsOUmM556FGJa8coxKKjbkSis55KVTSiat6ghqub8vf+FV/r4e",
-	"iSXajTYDjFFbQEbEmTX8lAmx1c5qNen/KE0L+UsrJvU/Vt7FeJE+hMF4VXEQsYl/uMOT1nAeux+AvXnu",
-	"iQU+Lrmxh+vJormdsID6LDp2REym9l61iuv+BOotpW0oZlnSIEH4d65Y7nZafW9luq/a3DZDjLJc0ZX1",
-	"guvZ2xcXVy+e72V7P71+/vL7l/Dn8xc/vsAP3754dfHTi+etwqw7kHehmCxSdWU41kacA4Ny989M+VCA",
-	"FwTUgqhUTbm1onKv+L//fnHwX/zgt+ODbw+vzw7+8ftJdnL6zYf/0cY2SF9ZJjWuhmNdXY8qPekpK+kX",
-	"Vvd8/kYXi1aOtbmk6k/bTn+63kRTKNFVbsV72zrZ2bTYcLLvujxt31d6wk4y9m8ncL6iwJSCPmHAJabt",
-	"10nb3FxJVjvf9OyyxG1X4+LJQluvCBLSM/jJhne4QWv1XXlRSOsscUorYk7TcIOAfXzs1Exnu/RUgmo0",
-	"Wh/nLxSstmOuWJ5MKe/5bk/Py0JlJEThTNdzN/mJNpZ9/YT9VX6HHrObkqu7Vpn+cGS9POcJr+5EQbEk",
-	"CAmeMCfrmdXs9OnXbvrrOerHkeIKMnte8dF6SdH0pBXuVxDrYJj5wO7E1IIm+M9ZceuMlAW5LdmjN88O",
-	"Th7vn7sjGkt1yyj/wy0NXCDOanYLYBCEuUM/82fDQ5EWlj5ex88+dG/5y8lUVxv73NyO91feaqf7AUI7",
-	"L/F3J8fHy9rcRlTfIM1IlTTHf6xb+lthIObUlJQVfN5/kbA6elmLipr6HDbzNDRW6OeVvHLFGjviUpB/",
-	"lvtEDYisXIv3QyEKUeQYs4UPY3RyIixcntOakd9x9SH86ChbW162a0o49BsfVN6A+NoZ8sVGLLgZK+95",
-	"L++HMpcGpwu/4hjfusE2ZItToQrH4eiUncHJFRPv+dAyGnmZt/UXNqt2bk2MbUmW+Het2oGZ2pBOKAsu",
-	"JMv1OLigvzt1NUaCGhqFFobdiFLPUZ/H+UUl4IT95AjQ2T6LNM+mlRA7tUYnrN/FGG0yUjMHBHKVT7ZR",
-	"Kdt2qNdhGMgT6EhX1JNpKWziDPV86pBdQZIzBNZEQZngOV0MiHzB0vxyZ1XllkvBaVWwvBLvJKa2gJfb",
-	"DlQ8B53kSqAn/NGLvx08pjBBgzRoaptKsDbGnvCE+ma8anPMB0/v/fjL/IZ0WB3HwepwK0a3PSaIoSK0",
-	"31MH/hhnU/QzRQ4Ypp3Fo1hFbpeJ8GzmDpdNRmfaCUgqpqtCVBj7CiYQSjsFuTiHD0Uoffjrv/zRKlvx",
-	"4QrNE+/Bkhvl9VSoizcvWaGHs0mdrdLb65fln0arw7d8HqJq2R5as8WV9zE1znxjP8Uqr3XkAtKywokO",
-	"p5ngLx7CLV3yG9ESHX8RpVMtbNgqpCrxTt+FHVleX+ZzRdxbbnSl2K3WxfarM0M9XRuBv4SHuuPuV42M",
-	"lYyZsZ6rUNewNOpcV3fghvs4tzoF6XENjbf64+j2pNc2u+3ePE98xQ2zNLjINzBa6G2r3euxnmBdgcL5",
-	"Ujh6ziNhrT34oZ7cSCWKa6nafDmkXtxIBX4iCgZNeeV0hjS8il9IRZHw5z9S0dD9CN1OzRA3w8d0MCyV",
-	"USyYYU7xrbCGyXZdcJtQ3orcF3CUz5SC6q1CFMxqVJQwfSTdL3KGHN4v67mTquhLgH91zy6FNZYjo63Z",
-	"DzNlZRn5GFHb/Rz2RBfIP9duTJI51C+pYCmHaCmnAHOYKO8iJkoVkNhPi8cAfK+jAyntjf5KtJUR1LIY",
-	"oACxqqQwEJA4QaViEz3I2a1dqpDb2cRXlaSNdNeaXmEe/FBkpPOXC9Tqzlkl4A+nCIr3vgpCWrj9f87Y",
-	"8x8PTh7vox1hhCqY0nN2G025kzY20a02QWbLzF1W0yeITmeIv2H8ljtj3PhItaPcuTTIqU5O9+/TPqBp",
-	"tjvhaxNtm6P72e5nubPkIG5ZJXhZLiALSFL2j12R9Ni8m5hFt6meXAu2tqglswq0EsYxRMqM5ZUVxdKN",
-	"vp/t/UxjWSAe0jyEWuZ0WsOIJ5bwhSiDU17imXVWU4Xa2F5HFLupgDTvT/3aR44fBPG2UbYWNWzZ0sWS",
-	"PyBq4FtQ3OWzX86BniBrA5POLMuP3p0cud01R7/TJn84Snbm6HdZfGixee8nL2nbxJm+GTBtFNWdyLJq",
-	"0/9Kakp9uT/oeVKGhoX4UKOfur8LWaHBiVSREFCr09uPeB8JMWkuyJeZDtNUf9q1WO51WMNlwW4EHIQe",
-	"kQ7tD8LMhhi8cMQJCcTu0inI/V55FG+F0eWsXdmg8aeiMlphJj6WH9OLvSZdowh8rygis1g5fmeWttNl",
-	"E/rDarp0JPJ6wThGVO9gSBIo+HeiMEZmde13JaHVyNcgcVoNRYk7WEgz5FXRRc5yNPqJlLi2y0PuKGkw",
-	"HvvoB18N5pdw+erizeUPr6/2sr03F1fPftjL9n5+dfnzmzev3151ZNjE8tIkYweLWh3JadWx3Ric46b1",
-	"nCEYVol/QlQGcBIWtSBXydXdNYW6fE2WVAAH4CNe/p8Y6U0+kMWqCbWHHuUazAIRQ96EEVILNxBgwQp3",
-	"jt+HHvFMeLR3yiz8aGXGbHeubPrb9rsYbz/HHTin5OpYhGDnOqYBTPiCjXR1K2yDXcTcZF5WgheL66m7",
-	"RApjl2pUyiG6YpAkWk/wBaYGd1I/KHm6wpgbFR8wSHWuzYSiJTXGFa9g68DtsZfXSiB+xxlthyiL4Ao3",
-	"gBqUoc6QF9zy3Psl/v3y9SsgGV0W5pB9t4B8tDOWQ70Z3uEiZ1fc3MHI2UDhVxDJCN+/KbnC71n6NZmS",
-	"8blaBCljuS+mA/4TH/sP988wnn+ItLbkdb7Asvk6p4lU1Wxqc/bS/xmeobrtw1jgHd4XKsTdsEAaOXvr",
-	"/gc/bosluc3ErJBFD7MlbOPeh2xN8Zjf0LVP1oNy656OO7v20drmrn26vs9rHw87vfbJuP97H/7xIdsT",
-	"/gKsfL176BVPEwmXGSrWuYZ4Ecorb7BjHBErtQkYZ8SojHoLmwdnnSG9tPG/OOMOTUTRNKTBcraUj6SX",
-	"lYyq2gWtf9a4ldH2ql/D5PPmzUu+ClfNfdZ5tYCd8lqWQ8LSAi20srVqphrQDH5s5qwSPzcqVtNGxBOV",
-	"ZUFMD2zsa2/3GfFrzgaz4+PHQwRwYf/9v/73QOVCFfVnAByjNYiM2A/eblnv23ZzadRB9TGPGjPqjDBR",
-	"UUY1UwaK5lAycjasuBnDMh63023HzBNbDqTWquhWMvZDxLSmvHJbv8pXDLmOvnLJYlxqpgoAR0h8xviV",
-	"25yv79GfRfPb/Kzph1br8nrIy7I7r2DkTpiV4pYPFwhJ9cPLg6f7vdzASzdh8zG2ICLycW3gheqncgbe",
-	"4dXOzX11GpEcP9pxtrrMZpkq2g+8jb5b2EeWMiBaRNiztkNeZiW1Q0mu+Vp/Vdjz7fLCa4yzPY3v6fEx",
-	"erPaI2Vb8tKPZDH3doV91BR1jUK4O2ZFcc5OmNXs6cnpirV7am315Lv3gOtb69K/bcVONlMUW6mxhfJg",
-	"DisJ4z5cXKmG+IX6uMIStkl07cn/vB3anOMKU7vJM7v8T6npih6oc+bI9mZmWU7wqIgRMJKKl6lCSt+i",
-	"m2lTE/d7Z7wmqBwb5L0iZJJUt2xeafdf9JJTJTpBa+63ZXq1ObIuAYkjA1Eo3nO3EJb7Tc4zlpM3zf3p",
-	"VuH+Xzl9Fz7Q+rrU6jZvvcdgoC+PCOb4VINSjezhRtxKRe7+/OhGFwv38iOAvYG/ptyOc6fy5YS50T5g",
-	"gkOwvGVGKCvUECHj9Mw6VZuyyqx4b9fzDlxOhvsYB2ujvu9lKbD0rn0uZIfpESgdI+kOAKo7vEJXial2",
-	"You8Og3p4vTe684cDXT2ec9j3kthwoDc/b6T0Bm9FFxp38cyxe2yRORoFKLt67D7ELqPfqSRBLrhAQCd",
-	"idDdSsHfQcjdYAGNo6IEWnA5zA9DzBR/xyXs1XW10kGbuIbze85UKaUS5hqyZFZl8Cntbh8gypgttWAc",
-	"yUlqu/Ox6srLR4fV/e2jsHq4gllwMupZNRQRHutDtqfL4hrwmtpK4v07vFuSKmv7Ha6uCidy2uOUkCLC",
-	"JKUA0MQpU/64ZwBz2o53iLQI4Yp+E4X3XNtqpoaczrwl42XdHrVydPer6zvRUg3zyq2vlEYUcAW/2W/9",
-	"PR7Y9YaODPpVDfSy24C0MSEDQZXvMW0EJ7K5GUA/7MN7L+FRz3ubWv2GSmPRTDzwRJx5ULNwosnVqcuK",
-	"lJ0vSaasIf08FS9TYTf3bbD+OnNsMrDGlrSdSX2724iunaRqkm61GvFSbVwc1aZjABcClCsjC2HAiebU",
-	"jpmSIykKBnvow5jsAs2IiQAXchNws9Vh2NRMtlA8dqdXrJSBCSc6ZzODxTsKMY6GXEGxncBNaMDBLJWE",
-	"Hd+DmHzo6XSLsV9qkisLRWBPfCV1P/nQ62g7hURML66J5VjZ/aSjrnuZo3V4Y1Z4JJZ8CEssq/XyVhTo",
-	"2NC0C4EYDj4O8KIsl3mfIfQvFokxgN1xL7oRBfNJwlaXBWoIACcyK0Pd2aiCgDr+cqAgw8oZov57MiUP",
-	"GdZQOF3XQFqpO0CDVLeaEXQaEheBen7qST2rpfDVOARPIo1MKz0UxkRajafLLmDOGVbOgknpDdwz2BD4",
-	"u9fERv6AQ4TKU1pNaKCjsdUJoFCH+a3d/qAEd/CiSZP5o5zrKka9MXPojHHFkPK8NyC/k6rIz6HYH5Hi",
-	"kI1jCOlOTO0h+56UF/foQIWg8bXl5i7H7GN8Z/OrCV9AMB1B3oA68mT2zmTHnL08S39L3gP02uTZQOX4",
-	"hQQ/A2Q2uj+a3jjwOAD9QiqK+6ee2enMXjuhRrXcxMrcRGYVeAivJzgGVGhfQ9GKIZ9FeT0zTubMlHub",
-	"I2zAaERl1bBcmmtuFmoIs+HK6Q3FdTrmIavT8QBUXH2DWUqtcaS33z9jjx8//vYcN01ilkclhkJObbOI",
-	"tgej3NgHC4asUwUA5s4AC1VtV6TP+BWft4+H3KtWEAII/I5bO1r898vXr1IZAlygFglplsMtgOKTiabe",
-	"3rUTtdKWfZ3w61+2mSjJnF716ww9Tr42PQHcXz9eV4r1BeXejFLjY3MfL3Kwf7RWF3IrxnpmxAFKngNe",
-	"ahVeu6b6EEQfYgtu6BCGGfX3n6OMreFtPCXYcA+/0fSrt22B6RbguIr7QtCAV3YhaHSgYHROrTOr1Nf+",
-	"5mdMWjbhBQDcBu8GpJYa4AyHLKc4GD5LmQw1p4J7RvnsIXgK8kQ9uowS84zpaqDmnFQOSu5P8g3PfOUF",
-	"4GwD5EwN2TYmq9FsILU1TatYkaVGe9rhVxsvGEd9Bybg33TI8gkvnc4M01Paizq6UkFYOtmwmArMi2Uw",
-	"1mFQGa7hxfkZy/EPZK2A6j5QjmsdJi5yENKyyIj/21Iw7zwA3uef5dUtvJJUKCeDop6ATvCKz51oA4xl",
-	"hBhwB4qpPiZj88oZtgrdk/mJeHx8nAMM6+PjE1bIW2nNfgbnAAhUCByFqCKw4JGeVSChTNQWD1muZmV+",
-	"NlA//9vx8fExYW1It8SQKCpxMxI5SDAGQd659y0ErwxG7r799ttvYTuN1ZXjW26XfM7SjVhoEs2VN2X5",
-	"QH395OBGWjYqNbfYA2eULOPk+Dhz08Nluj11PFRpez3SM1UQHDOWpxCMcJ2LfmUOByr3PgyfKgmn5/Uo",
-	"vEZjEnKy8EEMd8zG1yDi9ULjKd4fp8roshTF9Q0f3uFsBiq5mUHjm3NDpVzWXTej61cmUG/MAkdqRN0T",
-	"SM7/6SgKZUOa1Ys5K3HrfZVI2KvElZNmjMbpr7qOHWm/qhDvOzEP8ZoGi4Valm3k0uybMJPsdFrQG9jD",
-	"vXnweoKt1xh67wTmlPVFdOCWvY3cfO1q+zrfm54/ONmG8w8zMFaBuf8geIkmf1dg2BO8vmvvg9czHvyD",
-	"dHTeUlM+5uZ60toNLUaAyKAGLkPkiXUxCXTNlDqvLHu+S27sdffZBM6TMfIGxXQ/qYblrOg4oU7q76+P",
-	"0K4kqltrEsJNR784SELAL+tJCLosqNvJeRd6+7Y5Vhu6wpsUknptw3ZlkQrqK04ObwVR/dQVdr5glZ6T",
-	"KydWddcbyCZ1vCVUsB+ucqbcQ0W9G/WaRm2PLem5YjdQdSwVLwk9ppZ1GsyYmHQYdEoDyINsIipyWE25",
-	"Hfeuqk4i5y3UuEnJneU+b311Ajg99wFEm1j/PJz1W/eoI0eupO1y4CD7IH0JtU8I24FXroaQkHCLVkaB",
-	"RalQkBqYhYJ+vpWYGVE0a8V78ovN40pO57+jNqwbm8v9f9Cfg11pXT7jZdlGLYn5fD/CvE/IgQjExxzu",
-	"I8GyHmoCmQqkShNKS4XD+dQ2cymGFcuBwz1Jabm7tLfBPtqYYqNIooUpUrkhdOmNbiKrmbF6SnVFvoVd",
-	"NVMmwS1oaAmb0+/WNe4fAR1VTyxcgScOUJam22XSC8FxOaJAXwL7gOK+ZUApaPPmGPaqzCVAHpiFKIGb",
-	"F0ch4NQgCjJunK6EfQyX84s2zlHq/aKtA4id0bpEVcRqmrA3Qafr4vdffOpSsu3N/KWlnf/XzELqHzsF",
-	"3Qn6zRsb9KI2576VvCwX1zNlZlOMd65qYEP4UFgq62PDgAXWfrYdiT/JScbsnz7ZPv1f05IQtDLnpyMj",
-	"pr9+gFwNc1zWulyT3JT2vJSQE5JmqLQf14ZJJn5d/+jBme8j83yJ23+xCei1E152JGyuImyYM9UU+5Tv",
-	"E8dtn/QmJuOuTcI/zKo/zKo/zKpPaFatYBFbhVE3dgT67tLqo4KpYdi16+kKEPT1lYaWg73B7DYL1DZ7",
-	"9vUN1q5xGMZt3hDovVc61XlPRPaP9xlu6MprktXJcVtTjM9OCqVceU0W24apIklmjgzV/WSqmfP2nJz7",
-	"ZuuNW76Cy9+X1lTj4c0L5PZ8xZXZprqwfxJiSyXZ5hTWk1xIN67ERKNF3k817tqYt0TXPk42M6Lay/a4",
-	"MdJYTj1KsHB6YayYtAZt05NJ3hVbrqapjUpbORSr3tPVPOEHPWcjXtXDIbdamEPme1krMceGRdyjWgCn",
-	"z89jUIz6sUISIn/nIyjFspLcLUwQD4OsFnDYhAoa76/RKom/nbPjviGse1EH7wWxvqbfrBFLkdo3QKpn",
-	"o0qIJHGm3iOMcZNARWPeXyGmdsxOvj5k+e8fctxSkFle73b3ACFPKJslpKtCpjKkv88BdBtzXDApYhNw",
-	"/OTbA3Mnpwd6iss9oJJUXCzuSiWHl7NJW95Xl1PGkfiEqwWT6p0ekns05KxjapF7bV/ambU1lnvPhxaT",
-	"Q9yuGxwQM14IMQ06xZ7V03tuMEKnIHU3Y3LElID2xodsyR2WFmWtcYC1bPcrOLvl4OsMAUZp79oo8U3J",
-	"2/oVfCJrd8Nowe5QaH1eHm3E1oC0kTlE22Y7PNeI3dWu3CSNSULBNdBfXEH9jD9pk5kND7rz2HrOdcsc",
-	"m7ZmJKtaGbkzepv0WNnlpdqw9csmTck6u4wllBuoeU1FXbolTvvt3bP8Uv4Ws8Y2uIXb7OVHbE7Sb43a",
-	"W2+wIffhV17a4C/Wr+xWcsnfifsyOn7i1V2h50nJxUmn+dHWvK+7eVqtWxr0Rvq2L8i/rqZjrkSxpmeC",
-	"x19kc8gCoharFYEJSgMw6WTSFDCDP2/bSGFl58xmdzfa69bjq+SEV4tLVIKfjbUcbnqUdcW9qfx6TxTR",
-	"qGPORJ4jXS3bBx8hn7pz2NoXvg2ozNvvn7Fvnzz9cygFBBiZJ/uH7CpNhwevW065udDSbqgnIqa0DXWB",
-	"WeMLUNxLCXVGI121pAUM7awN3WBl405skofFZdcxXT6jakjL5noGJQh9mXOPwDtt6DMfe+/oSFPDmIEr",
-	"CXUSMDGrWaGRjfl8faeJH7JXYPWsRaLBYCK0/rhG2NuufYudDkPqelaraKiXeBI8F7w8acke7m2Hrz7y",
-	"clFVuuqcDaSaYzUe4iLlGROA9u3JDDLNU8yinq7FBD2pZVal7wnbg+9g/1jkPFgw3b4WwA29Hs1KLFLc",
-	"ij4N42Wp570TeqdkDvVDNgHjqaXFDkwfW0SEMgSLbWYU2YvSrEzU7eBakelMkdter2KZNI/Gk40p4bee",
-	"ufbLHv44JMvGfELvlH57TvKF8Mm69r5zzc4kghG32f64CETh7z1pAEjunC0Sev1c4LNAK4f9SxR+jhlE",
-	"sVAhyo8OxYaXM9C28/88eIvPHrws2tNR7rGzDi7fvzDJfaJNSGF/dkku7TMIpILjy99EL07lJj5TI6mk",
-	"GTudDQuOfQNZXvX2YiYNSvutdbnP90rWRE83CC906uJRrei4K8HOXsutuoqNHe39cHX1xlfktbcTba8o",
-	"viLth0mFJfrtMZtWSNB8VqmzUHF7RrLxDMGb3UvhL5Gvx6bwUKkwxwQrNXTvIfC65Aau0CGftSIGXmHJ",
-	"4k1JC4ZkFSfeZ5XIvMp3s0g2calo7ZrGhwI0PrNjoaz0sD0jXd3IooAek2kxWuwzmX4Khf31T7i5q33g",
-	"71PtoWapGxBh+oFv81r70Iv99DOhbLWofeJ7mtQ+jJpZ7dPQrai18K42TgDCSD9NQrONN9ixLuAj0jmS",
-	"Y0/LApOktetaX6GxNmAPzowoGj2mwi0Nn8d/tss6OMvrxpfJ2SS8LvnUZ/bUti8pRoycLvwjjof/hvBC",
-	"OKWkkUw8Nme8hoGV27N5OkgpuBHXpQZyDUeb9qGpnXf6BZAir4ZjGZrX+NMellxi+WY814goCj9M5hB2",
-	"M34EFJz8u6VWM745+TBeo+TDJUU9ofW6iot2XE29dYTFrcAH4QkIpCheXoN5gLc8PV6rKzdVOLi2OOIb",
-	"GGE76OW4xbLNTPKx2JPjjAk+HDs2dSsKhLfhE4j8DcU5CptbjfV+0sQEsF4GSj0svtRntj/ocq9+/Rep",
-	"Q6lvFkjwMS2pMv0VmO0C5aHh6DbA2Jt2+LQam2GCi0JaOnTfIvm+HVSNxp9NHKu7er2Le/acARl3HFeS",
-	"wUhifomHtudfUxW64yNfmaZZBZb+k/2eQzedbksk3KZB/Ie3SJaPJtFGiXFKj68QsjDTVvaeu7a4kGZW",
-	"O6bZnSXqG+cnA/FKsDFXhbvps469HvIpH0rbAjv5c+vkLfZR89s74Qt2I5gTurDVT/u6Y51MkuJ+WuSh",
-	"+OvusV8LLXq3ENp50P60d3/9+yzJbUw6OYksnnbcp07KuyCBsanzHmkbZ7EL5oyga4A91p539NGs8f5Z",
-	"zwZOd+y85BSrneRr0RZSCT5C4BLhzse6FN3u080CKr7K2S2kHl3ZJvIeg5NLs+jew+7QOl7ROrsM/ndA",
-	"Unc6ZAhLiPfW/ME5V/QIA3L9ohjoThLE7ovzJnvaAubWIvwX5yz/y4srdvTu5CgSxtHvwaiSxQeEL/LF",
-	"iy3lMKGVcmeqrai+MkwWy74jxKXq6Wjtf0R31HO3j/iG/rzbdYWvN3/vG1Zwxyw6EPywy+TpN8eOsis+",
-	"tKIy7BF4eiBDzuynvAUbcZVlbFi77KFtdVV+B42ckzf1vSxb9TZ/yHbfa/p6xxQN2Jh4Gp1X6rU76A1l",
-	"KXo3Wi3gFxiAI/5OzfDh+SBakbTm3IMLf4TN2+wRGObVudziX93635162df2/8Nq/5e32hPxroa8Utze",
-	"U5QM2jTHV3pw2ViaNZkZy4yVZQn5+YddHoRwDdo4QdIRtZ2BIfpkUM5BY/RSnZoBO22YK1AdboRQzLQm",
-	"nt6HLtW+Aoi0dTYyw67n2G49OLeR4Od+VdzcYfoMMCjf+looKyrHs4mBWQGk8c3+OeOItCgNqjncsFKr",
-	"24HCyC3m2BeyiKDHiFahRHh5IYskbRxuXBvQf9J5nTIbt2uJGRn25l6Pi/DbNmYb/PAfNb/Qxevj3tJb",
-	"P20v2KM29h83B/8SqazuZL83kq419g0lZIks0ZrxC6kQPDNC89xPOsZQKzObrE1IrAsLwDkJV8i/Ai7F",
-	"6bZ5iEuyu0sA4wH6OheMjZw3mtW7uzytZqqjy80WDa86ktACajwCwzOAm/BihYAY08MkFN9etk8hzZBX",
-	"xUeS4W4tqFX4ny8dqcS6s0rPa41yQybBvaYXBa1pfbuniBTaTz77tQfY0OX0Cp8U6URJwrFBytDiCa25",
-	"V0MqHOja481+DBmQ+fFx79hQqYSkywrcTo41kIPmHnhDTXtsQbrZ3Kw/Z5WAP5ySI94nIJE1e58Qgp2m",
-	"rPQcSikBh3jOTto486r6eEgMEM2Wsx+tKXql0AYxh3bWYRh15hiKWaMm2YSSyWLlt1wqxg3RMYAzz6Uh",
-	"59vpPcqkOM2PINbwklGlJ2tW27ZQ97OHWGqthcV2S90ZCUFXPl6WzjS34G7a2iG0PRDg8gQRTdwaRion",
-	"o57TSxz2fs5od2WG9+H96nAvr3GKJe3cAi/1wrNuJLSx/QbsdIRhqeu8zUtYZ0BRAifpcuuLIzt4Z5cm",
-	"W5N89fvWMFmyJSOrVQLXrYM6s2qYLw0Vrt1ohWwnSrrd0PlWrWjCgFbDrXwnFLvhw7tzsGqnQk9L0YFu",
-	"cSdUJwwM7hv3nVTWJEXCq9qXq8R8u8ViVpgRQ63aHI2Pj5sOmlBe8JhAdfBfJ605pg+2eKzAqS/Ny6FN",
-	"sg9wO8T7qayEIdbUj/Mjk1ri/P8eGp6B6lDq4Z2PFhTc8hvuxN/rNweP95cdTGEBLfNq34mwof8Ku9FJ",
-	"P28qgBxp0NA56p3e1Y0oNOsJK9lkHG6jzRaf4a2bc2m739396q+P690WW6Rl2y7o8t3WjNbocubJtQ9R",
-	"vo2/aIGu8l+1HpcuS8ewt5upk7PtECwx1FjrugxoMCvbWZ6sVUfCoKvX045A1gkZG5A9AhDNvH8R+D30",
-	"gDhjoY3MNjpahBpdCQXzFtLHl3ZlddOAn2pY/9H5JUuodKxmyvS2tPsAkwLd+O3ccPf7PP6v3Cvd9KFs",
-	"admYm/uMyANdBevL94RcNRn/TNpsQlq4H7fc9i6hnBlR+WTV/mI44P6t7xOvp0IBvndS/Q0BnCGfCA9W",
-	"ZT2361Gf1ORmgdgTQm6sq9bLJG5uNLVWgw+vxfSH02uHh0j75yy7vjYDj0Dm89l3oekAlOjoIdO5n5f+",
-	"3jSKwagKJA/N5SFGV0GhdJr2R04xAx1VKws/ge5w9Pu08ipWlrhtx3NvK7y4HOppKypxKd6J8hxDjmNd",
-	"FoYclhGPTVoq4z7eT0cmPDqMR1Adj2ofW6jild7SHFuR7wJOVsp2ofQ1n1+Q5BWcQxZTQ8X7qGyPkO25",
-	"LpEwrz+Q13MJN88/pfqbatYWfb7ApoFONGOnDRDPvt2G9DFn6saxXYpw18rbrsKlUPaVnn+mdhcWqIJ9",
-	"k58nTbh3ZoVBrD9E79yN/yjbrH3HTTsiVGzT3Ctgtbsc4h1Cui0nwzRTVLHLo1aC0E4Qr8KdFAZfvt1v",
-	"9Vf1iVbSzvtg5WeCT0m9pFdBN7zyig1nEy5V2nH4fnzaD5drvU2R26bBgvYK8RcxJWDpmO7ByR/rOn1n",
-	"jQ1xseree3LnLxNHlvKJWGreGD6qnknyeOPy1fTZ5fzzDdAIPcrTVimjNa63TXLj/aY0NJhE6+38CCrs",
-	"t6RlYupCNP5rK4RZg7Zg3SsO7q+0Ly3pC1HdlcaxoPPIE+1cIwIwdMAh1SRiDUiVGEOQbl2Ia0fgHdqn",
-	"uS8MPC9gv1joO1rANjVcO1MKtmPc29+BD9378tbpApvaJ14lfohs3GgtrFpGh/35CwLDhGtnLFeFSa/d",
-	"uBKAHMNGUvHysLWRuzdJyfTDv2SBooJLC0hmurqWajqzNbM024sIBD562X5jYxOeFb2xSGWQpt7kG5qc",
-	"Ql5t9C99VQMr+eni5au9bO/y5+8u/vLi1VX7FIi7PNPKive2g4VJA447qCvU0I/PQ0OTPU9vOWPGVrOh",
-	"BRwVpW0AGkV8Zklgck2IZnahklcOFC01T1sQ5JRonKO0i8AQ7iup4nG3Jvsu/aadd4UnKCdclwWWBZ2H",
-	"jvm5d2cqLLyCZx5dPvNeg2Uj4zYmzq63SODhLnSfkBsZPIsA0AczNKIcZYyrBcO2/S99srQR1pbIINZn",
-	"2I5lWazUoy8iFri3uAGDm1q2xUvn7mC/pMz0/T22qJhhX8LrScsOIRrh8ZYO5g2MMHPNzUINu+8tZUBR",
-	"LyaPnq6dYexrlG748O4WvGLtAmODzMubWtJTL7hj1MpWd/m4FJYcJwnJTflchXaQPVKpHPn5mS3tlaJb",
-	"jiSfw55hUA2gYMHL5V5w3kh0rVtumyV3hUZrKwUxrTc23vM70N+/sKnV5R5fdfmWcsnqZ9E0ZHsih6+k",
-	"gNfegp+pIdSruCczNlPy1xmipkrMHIusU6ty0d3upYu3dQzkGdo5AFaCgCXwShS27h9mNhwKY9yfgNbj",
-	"/iCwTkSzDFI4J2rKBorKRyC53VjHRh0T/3YfxUe/jmQzI66HetaWUx+8GaTMpO0ItuBMVlteXoM77t65",
-	"3vrMwAatecZPpe63fUuP76PlWfOOpAZ/zJprkfdLrc7aGGDzktelUyLLW0RlkuyXCvE62SeSo3GoSyRV",
-	"l3SBbdWZfY2/rncy1JW9HwQv20xjTDmfKWh2MHH7xKZcIvJu6F6mCrqho0pP3BWbOq3v2kg1FDnTCmCX",
-	"EUM5jVyBMpkxeCw4kQaKqjgcv/dDwnvdnXxyut+m0znpOZJleW3HlZ7ddqwDismCJToXzWwNL4fdm1ip",
-	"9Z0oGLdoK2ASgCXM42a1PWau09owT2CgxvClxWq9wl2Mfuyktn0dWa4wB63InZuo4GZMkNGsEkNdgTc1",
-	"mVdticsT3FqODnVZgqurhSO91XPDbsRCU5EeinSwFRzVbMmpxHvH51vA3XlZBiCOSs+ZFe4DMBicauqP",
-	"/JC90oyXvJpsPQHPUfocVNpAR48Io7qRD+AoHUwIPuWVXTo3ZIhEc0En2v7MwF3Z0BZb5TDdlUrP0946",
-	"Na+vFwOFFji7ieB0xTkZe6Jx1JvpaWNd2REvyzUHHu5z49Bh7q9BMkJUUH3U0ffy3lwMrcRgGDlwmnXD",
-	"tWueLfOwZRKLbui4H+Em1C5hy+n2EAL34i5sOBG+XLdhfSGXs8mEY/y2Edmt26BrAAioBxfE7q5Hpbwd",
-	"dxRhQuDOZG4L8GoZPcE2cakpD0Lx5Hi/dyQ9cKF2Pk3jcYtjgJrRG/cHlI+21WhDTRU4y6OOkvd88bJ6",
-	"3XuPm6pyzx82KSbZtbjO9AQ3099WUVvs/L2cSIbyDBKxrGY34ozlpXwnclSPOBtV7itOpYETkbHcM5Xw",
-	"TE3hAc+q1RX0TcO0l7jUgYLWdF6NQOXFuxPduAnPanUnXnFz1xKW9/ixrRlWBP3bGkb2UVM9ofYS9fip",
-	"0/2ZrqhiUFr26MXfDnpHUrcpWq75qj4iOtrfK9CnMcGrXfcYCGGIew3zbolZIetY2mjcURC3Ya9F4OKW",
-	"bayR3mbhWkfnW8VqV1LQRa39ZF8onI8OqJ441tI3mrotzggM3bWVK8AC4Yo7jQ50Smu8BerEVlk4HTVk",
-	"pbb2PtqgtTA3dysCn5ZY27pXtEKsxGJC07kJ96GJ4QS+VPXLzX6rkO1K+bLBlWt3W255az50rPCyC0Ap",
-	"duTihuWObA59Kwln48+dkD8LvShzn3qSZ2wp/xLcnpGH5d5WI/FJoFRmQLliVk/l0DCrdXf07I+suofK",
-	"qvsc0tnuM1lhI8XoXpLAHiT1a01fSqDBZYPr+2fs8ePH32bs56tnGZvIYaWpYC9j+X/lmIHeUGFTt8my",
-	"yu1zdBuAohtflnrScZeCKW10+OAvtvfw9L+eJb9pg+7biLIq8U7fdXi9XqVuXKjz1rr4CNeVL0JYeXvg",
-	"oXtTiHHMJcUYd66h3SZHXduXVjp29LWVrlsnqD4k2HHMS9lOa2vvH/gAcLjO3bsXzQ6u+Zer2mldPiNf",
-	"7kaa3e1s0l5mdwXYvTykcXZ1om2Nak/5rzME7U3b/j89OV1hAyk+2Tob1URPYg/xBSNlyeJbd3RWtbB9",
-	"oYpeLM5XtO6acYc6nusAMtKtFxo9EZAZNueIipdglhqrp4j5yO9ExJd0VjEgR0WwqBU4or2nTfg3G7Cu",
-	"XgqTO7P2yMAy3oxXQdp2sDbBLB56F51sxb434IWtg94L13NE/uUyvVm1VQpyL1p6EaqRm8IIPu2az5qc",
-	"Wcj38AmzvCzZjTM1Q0Fna85sW2lm7xxYoKEWU9h9nrFSz0XFhtxAV0IsHjOtOvJGOU/LPT1bIX9iNuOQ",
-	"K6fwAu9xXAqzFZSep/twMzOLBB4pWrduXqKauH0LTsf23fhbxLlqqPN8ym9kKVv9iD4xVDp+WL2DHVOs",
-	"0MsR+ArRkTbrkIze925oQhmA7W5msrQE9KarmDPboaM5Ql7dz8SnbMjbKoC6dkMILLv4k5evvtIJTBau",
-	"dml+Wf0M2u7XL16PvA9zrL+w8opJf81ijeka1rGV3GjXk+ruMp9BuL7wBt62cpL3IWfiyX2hwga0nOGs",
-	"knZx6dZEOVKCV6JqY68QtXTz/Ytv2hpr36mnOyTV//z2x0N/F0CrwjeG8cfWTvc+fABNb9QCyhxfj0KF",
-	"3Qg7F0KR8YZ5ZBq8gQj5cAZXXIgp6n8jIYobPrzzz88raQWDBDT8wVcG4OwzgE+2ZqAQv9gwozHgiX46",
-	"grBjleDDsTDh50y850NbLqCCHlO64uAYB/Xh8aiPGg8+LquBCmAVCEte6LnycMUjWQpq+utxbwZqoK4c",
-	"oy70EJR7X9cx1MpWfEipZ8TG3TDSGobYgyB9b4USlbu8GN2V9pC9LISyciSdaDSz4Zhxw+AsAaiUVbNS",
-	"mIHyZd7CyFsF8zhgf/rT97qa/OlPJFEz/Nn+Gfv3y9evHAHkRvE7ce0EcJ6xn6++P/jmkDkOhR5b781y",
-	"j/589Qz9yqlPCx3R/5UfstdKwFsHilF37ClkxoNKG+24b5wdRx7WQribWvneAY9P4bs5aCoB6EVXGAPH",
-	"CUl1CxryObvRdgwfGWGtVLdm/9ANfcHAwPDAE06ou1llkBhXzKYlNPFlEzG5gVQMW3FZOuoktiUVNBrF",
-	"rXBcbMrdRWVmVlX6lluckXszzMMNWQjhlgpo9F8/cd89OT5m+VIr4fwcvMt+anNRlgf4BChh80qrW/j1",
-	"6SnLl9qd5rj5QO1uVGrBDIcIWdEmP2Q/ozz2y4PTIRnNfp1BUxXuNhM65sDmOXKiV5lD9hIlK34HN4dp",
-	"ZBX26ye0v2FdTBbIQ6bcjj2ZPzl+QvUq7E6q4pCB6pK/PwjNow8Qo+CAl1qJnE14dWfcrwm6AGnnZoF/",
-	"nLkx537HYIdgG6BIiYpzKEG9ArgsvOLUbZu2SHtQQjiGQ7wYP0rHTvzVeLwPS77xLX/o+KF63ch3IsMu",
-	"BkXonc1Qn1ZF0k46NImCNrPuPF5R2qs0bh22miloIe34x8jd7J//7fj4GLLXqIsxvN8tt8YO3TC+0bAb",
-	"6Od/+/7775+HZ4k9wbO0uu+x2XVY35P9cJ+/ffL0z+HIfQoPdcvOh7oQ+SHDBjyojgdE6nqr+ywBTP4K",
-	"lueIzLuQJ84qcr/5+8XBf/GD344Pvj28PvjH7yfZyek3H3Ka5ZuLq2c/+Ck+3T8Drg2BcKJgytwPsGLn",
-	"LHfCNU93bKZKYZD46EfUW8KtKBy2iWf9Z9wLTLlyD9JDqAyFx77Z9xtwenyC+5T/SIk0dJVp85LmCCSS",
-	"3rvxYs8749g0lcoFI+f0+NjtGghIAs+mLGnqlocBKf+zJ8ff0jwvoBrCT/P02FET/AU7yFCCkwLguJ6b",
-	"KTgwHWHnMyOqnGHjdjT80n8D9k1+Xr+w8OPcTVYBIwZdR3Dj1sKcToaqOzd3UP+Mdx52t4S+qTNrZIH5",
-	"rjCrrwwLHlkWMENEAWlOI9/iQ2nrhoS9xKhlKYdCGRF10L2LqZP27Ef8gp0eHu9le7OqJMXFnB0dzefz",
-	"Qw6PHerq9ojeYY5+fPnsxavLFwfuNzG0FfWZBFr3bO/48AQf01Oh+FTune09Pjw+fAwxKDsGXexoDOn2",
-	"v7m/b4Vt7S3HS8mBv+RHznb8LQcwlpMnoJOJArgWHhwKbLSBwxa/LPbO3LspsR/AeafaLceNdnp83OhR",
-	"yaco76RWR/8kKxg14nX6Mo0Ail+zRwGT5hDj7iNOAIVtrwpzO6Je/TUldu/s7/9I3KZ7L5GsppV2xO02",
-	"6p34v9gj2LB9qAK5NeD8WBgrJk5BXqLQvbM9pRX6S3B7O48CFWCrZ8CkltBxNj6QH+U7oTBh91/8SLY4",
-	"igkkYZrOw3hTgcNFzLB3IhPvPew2HMY3+5DWD6Ej0g7g9Iba8SJKgUQW3Hlo5+DqAT1xoCYAbiTB68xR",
-	"fCvs4+zUCD2nCuOlQ/6J1rH2jN0qjqYll43TbdqBH9qR+2CU+z/Ot4IXJCX9OjY9SeJ+h55wO+5W/3vz",
-	"jIyifzfggNnZ3fHjtG96Yq3tbNtTi5AbsEk+4gAWfFLe6wH8T/fCjQ7AT2Ej8v4EO/0/L376cYudrgQv",
-	"FitkudN1UrmR+bo2bAJLdT2+XTPYCVrfGacgg1pXiaHGBKOZMlHoPD1+zPJZ9F6j1TdQ+Vthq8XBhbOb",
-	"81oig4excGapsXo6BQWyJtKcijXnCzBc49wkFdhAQQ3qmvXu0uBqua34pFsWtjNKdxDyk4rDIVf3T1/P",
-	"uAq+GzkUGCwgo9JsIxjfnRyBvn3kU0ePfo8Rwg9HKRxuKxFeedOC7BRuogm6+pV5BgkW6DqLuvijH14e",
-	"nH7dwimckCTAWXNhLgAgE9KvyJfQiQ0TH0HoVLP3IVv7JI0EFnqf579DGNMeT8L96fPgczkaGQCz2R0B",
-	"S2N1tWij4AtwLnu/xRgfvBeCji7jv//jQ7t6QMMhXwitPRPypge66BvhUz9sSh6UawgQQvXLQf7XgyEW",
-	"bRkytDqvxTPPiCMMujOnfdFLWg/TWd0MHBu+q3FS8Flh0fLJPmCwODlhBgpvki/ECdXPKmNGO8MYelvq",
-	"ufcrK0TP0SMr1CG7YHmo/cvR4XYMxZbGdxRyM3c8fsRlCQ7IMTcDBexeFOduDMjZ4wC0a90KMO13DIA6",
-	"QwsVRVjlDw6VGzGWqmCcVQLkBxRze8VwoPJwqtehXp52/zqZKfh+VzyKRYyY2xzBmQghtF10tFew7/AW",
-	"tg/YcicDNg/KeWm0AnSeHV/Li3oBF5Toh4CEJ+ma8AnY2qvvJ92xrn72a0xnn2COCsEhuH3z8Hul7fXI",
-	"sfu8Vel8Hvty7OxcI+Zuu5nl5/oQXJWztBMJnVOSPdBxUIBLvTEf9QtPGWnXIR8l/Zsgwrr9SNAry7Yi",
-	"DNmS4nG+d1TSW7iizr7ahOafTjGlmEXGxnoO9KbLInj2ZSEmU20BjgyxYUQhipw9CvE7xGmQFGuDlBdo",
-	"PKgVAQyh6gxpVfsJmMwj7CrgeDMqSENRWS5V8h6hCsPweffLABr2CBTmsLAbge6JvNEPK+94lRMCGN6A",
-	"C5XVdwZyOnC6vqgz7mcGeGpPjr9lOYJLlxpiTbzRmxAwBmAz40HAr2rXNnyXt3HohF5qlxh04O90sbi3",
-	"+3sRR/Jw6x/qkXNbzcSHz4CDUHEuhJzmO2Ynl3yBIZ8bASXDALixFXMhtPsPazkE0sOOuMMzXpZOI5tM",
-	"RCG5FeUibUeBkf7YlY2i7oRECNoZROEo/QLNrtBC3EwpBiUtNqgcqEfPfzw43cdYNfTZdaqRVmw4FkOy",
-	"5y03d2g+p5iVutECJ4QyQgQfrl6GMTiD1nO9ky+Toya8BqhexifluTdN+J2owUAmvRJARcPqfUNIK0kz",
-	"7GGljRkokss+WzZwFWfsQbZ+QfNuYRkZOEmHmpB/GswhMoas0eBhoBAAywjrxvHw3/Bzb3z66CX82OfK",
-	"AYerPZZ6PjLgcVT5h2WiT46/HSgonLv2X7SzKZzrrlkUjvKJ2BON3mo++qM6T6+RR/NaukrYQn+3jOuZ",
-	"I0/KT/Ei0imIfEdsi/Igd8S2vos8yq8CUPHOAIfJbW5OSaJ5hh4aoP7z5WuLdiPealJwsGFK6IOZI9uC",
-	"ywxZM9J23kyGDM7J/v7XHuHpW315tIs7vkeNjp5/iPm9v0iADE96bwBh7eimKDHf0T25Gie6q/FUR6lj",
-	"BF8CtR2QPPr4+Dhj9f6I+w0oQqO18n4NalrMXqtyAXG8d2Kg0i0bwkMMFijIfIBeJXXj9YyJ0og2aYh9",
-	"aGJvM3jO2QeW32FFYqLxo8+H7hK7aDV30LagLYF2ZroSZ53Xuf1KKjHf+YVMes4+8HX0LV/X3EY8Tco2",
-	"MimR7f52whRDEgwp4Qnh7eiaQjfOHV3UCzYVlfdo1a2K2MOracrWWt57+vVmtPtB2h06B7fnPhi2UP01",
-	"UE5MUi/oHJAP6Ge+P3ROnlIAB2Fuz9MeWQtG/jiBTcdiuxW0/TGZIGOlVHfObNZ2zOZ8YVCcnpyCcoyC",
-	"16cujyhANh/rUqRimnRvCLVAq/tGwpZ7VWyNr0I8DZyxkPy30tBmV5rRooHpEEdAzIfRrCwBBLdFRWaP",
-	"cq9L5/vZQC2r26F2Omjsbbp6xnoo1USBO+c9ta6zfygD5EFzxpDP5I1d4Dd1JhKXGclSHBANH/1OIEmr",
-	"nL6/BIkJdyqAyXEMVJViZN2sMID4ZJ/8wUnTxnUu4aSb6g6PN+3Z2n7AONuHcQq77QnNHxRzF71/lG07",
-	"5zAuPnUNY6py58G/hmYQkBQO+fzweOam20yVJkBhXbFQGoBsGGoUQK5gpjUWIXRn0sF8dkgENEIHAeB+",
-	"7JgAfpTG163AeHD8GtGf+yUR1K6zj3Me/U5/+bu8GXFQ2N0rCr6utaEppOnZkH2yqKVnO3l4J9XtGcNE",
-	"7UpMQi9B/11G4Un3BJYa+FxuSgQ/ZPlEWF5wy3On04MwM7WEc8g2vxMLavvi/koLa/Rc0eTQrbbwDSzQ",
-	"/YGZ045RITUArWLN0dQpGYdOYj9xs8D9jNyLzAKC5mkCL1Ya/JnOWGsToQjY9FNoibsLAUpvx7LkBxaf",
-	"oSdxV2ojbtcDCs8XhUwghJPrFZJr+unlrek0sRn78j15aQ2bqZFU0oxFwSoxFHJqDQWGUv9OlliK0DKx",
-	"I2bEi4lEFQ7DvkTfleCFUwZRr/12/5C9IS2ZSuLouUdQpnYjSgwyoWew5E4ld1cEUghCUVtQcKm2BoGW",
-	"vjIhOQQE/dNWpxHuyGVIG2lQ25PlvXqOWuiOSQFHib7rlNcm0H2rhG2riARG4amig1F45TvJtUuyroAZ",
-	"nbbLw859vMcUCI+J2H5rA/TYQ+hE25/N9tlG28m6rKUUKYovKCfJwRTlSwAyIUtHQVol4sDrqRgoX4+T",
-	"eZ/UY5aPdHUjiwLa+2IqD9qVxuuOo0qIctFsmtLVICUgPJwNVCn4O+jKMBaT4BpuNTQpg4obrVi0OcGE",
-	"TvvV2FmlTIzvgEMGavMwiDVQCTJ+CFX98PLg5Hg/Kc0FjkNMzDNOTJgiL8tNSZ624/1Ddol5/Sz3WG45",
-	"m/M7YQaKurhRr2KDP3m83y2Z08t2/5K51rPwgSVzvzv+kJIZTZGPuPKrJHPqR0Oa2cJz1uARrY6zv0iv",
-	"3I4dA6vHib8yLUiYYDzpqsCKE1/pkvlawoqrQk+S4DIPXsaBajrQu/3m5+QRpx/flHp4h83KFsGVnXmg",
-	"y/dTWS0isAFtGLsVTjEeKPB2Yt43ebdfxW4uY/Cqz2zW0vWfbj3lK6YXVI9G4AmkSSbO0zN2evzkcKCo",
-	"s6p3S3rXrntthBGlqszae5nV2oe/B+qiGUL2XK7u76pFpf0yOrkhugNhHykuQejNAzVQ2I/dsZ7mOX19",
-	"fI6dKpRm7vt9VOswd9t9YGL7M0wTiEg09Z3GPKjT4yfBvTdQ0AhHGkwf1VVqDAkE+zF35L2EtlieGWKB",
-	"NqRHYcxwIriiAoN6aabRdQ5h5VAUULOLLtiBquVIuPWALgiFXE+On+xj3gRtuvfrImUlfbQArNDTjI9e",
-	"Pnpy7AgPAmOEpqDEELtJcmgCdODowVOeU3J9nMg97na3w6fptmj3Pk03SuLT3G0EJUYiWtg9TaZAIg5R",
-	"4Xr/fmqxglAMjleAMGhV3hNeQEzuQUIwyKICz7qPHKh2SZL6SldWYkxEdSsQDsDLAQwkpC21oP4m5O+m",
-	"kgDxm/h0KnjFAatkym+9TvlnTDb3LWJnk3DdAj2ThsTZLdRPj0aHDJyx5NHC3Avp+KMHRYQB2m6FW0J0",
-	"lZqNKz16F248Q7Sbz6Me4yc4v7hugB1aWZxBJ07E8RAG0rzebzyYIjSTmwUjfOOdepFbSjU67g4At+xG",
-	"8wp4UzhIRJhBGJlD9oIPx5jIho2FYwNLiZgI3h3lLutimrYjBp+M95AMBZUGDxTeURiQEhMgCnInVeFF",
-	"z5lHq8FUZgVhfrjkJPAUQ1uDZuVjOjBRTP8DyB83XB5hvHJ/9/Ok/RPhUXGa0iH7kTt9LoHLIbqQymrE",
-	"lveamW9Y632rmf9qoFCXyQjZqqImFTclV3cJQkWEnPOIggsTRLrXpHLf9fVRV3PPgVrV3TNLLdd9aK9f",
-	"6d+wZAYb4wSw/HoraSfI0vP1hd1O5g0UffGVSdzMqKHW3pKxvKWHJMRiaVlgWytdTXgpf4P5YrYKp+Qw",
-	"1L/QWU0tSfNaY+sseArgu4rPc1AiEX8FlxihcW4WSR9ot9E3HFyGrKj0FJNKveTBTlNnzAgR/Il+ELDi",
-	"UyWWg5qPwiqORs2NF6AExB0Pmhpg72ASTtaEOoHGkfHCIQgY8OgMaCwPbpQ8c6MoMkXcNS2kRdOg0mUJ",
-	"+XR0gP48H/3wEvycHjxHgUgzIeee0HHQ8V/dUTau/3VuuJIWjgu2OlASZNonp3norjWQUh6bhnJzlwdA",
-	"HB+PqPdIh/l9TW7VsC9Tvig1LwYKAd3QOVgK/g7Ktio9Z3yi0RUT3+Qr3kIWlLvOJtzi0JoceOHls4PT",
-	"0/0z9puoNATmsHGVm8ZA+VZVqNiJWw5+JDVDzxbE7hj1IIxd278naCyrPVIaHD4mWGMpGuiMpDPjVJ44",
-	"s+uqYUshElXwhideICiiJY4V2lM0snkhJPM9ypLdaOjw8gsY56E9M8nQbwHBqrP4LOb8CyfaSAxRr/Gg",
-	"R6ZIV7vVSF4CFps/PCA4XcKFMPccaFlfCl2vmK03gjVYTeO+clecCgwci0GewxB0EbaSmyF5bHLsvCLe",
-	"D8WUDEsQD3l47UAZULUrAQCDVFNpk0AX6QRmJghNEJujshyawgfHwNPjjD2lTEMhsbs81Tzs+7g65Eo6",
-	"dS1yMqvhAz9axnJQ9f1bT4+Pw69DJaxUxgpenLMct4FkAkdcAUR9I8izEDm9EU50LXwewCFD0IhCDiEU",
-	"lCDKPQoLQ8cMzieLg5G/BkZDFK4np6dOtsDpjXVZBH/5QJ1kjr37qYNHC816GASYo1QzLOuqoXKiCOXA",
-	"MHGrUo5dj29ZVkJy9JnXEZyUhWpbXmaUgAbofp62g9GWET15sITAtRPuBtnhDJSvjFqopor6IbuwtpI3",
-	"QS29WcQy5VI6hQug32CuGTHemwX4OwbKyZnH7uVO3mRg7R3TP0+f7odd9WuvIzBSv1oQneceR1jasDGg",
-	"vnrtCkxGkCO5+9G1xmZ9Z8wxx5ykP3xl/v8KUP1IKkJgodAhL6jD2PTQAn9gCvwfgCmwOaLAvYT4VhuR",
-	"UVTUzcgMKbnyhk9QPkE8xNK0mSpE1fD9l3p4l4U7dMunaCANFN5jiBiCQzZJL82lB/oMyrSu5C3oUh4J",
-	"EHNkpyVf9FKfzwlCpg4nGN1TN9wOx8Ev7jNehlqNSjm0+aGz1+A3YK1QCo+XG76DhbOfnMhIu3U4465u",
-	"li314QATy47pbbosrumf4T1/dWeQmGm81s/N6axDrrSSQ14i0OtAFWJqx+zk67j3nRlCMQ8oGhP9lls3",
-	"NtC2C9YGazE2zr2mhsYK3IRaBqBNqv/os/znV5c/v3nz+u3Vi+c5kN6fHV93+zqrwIBMMwq8VwiO8gnD",
-	"Z2JCAi22Pf6JOnbCh3eYmvRp9Oza4Jtp2kHB+nS6Nk476nEAXRcLTHelbx95JrIbH96P+tZd3HJBiejk",
-	"cQjXB8FZ3H+hDyKjTHxZBcs1ArlGdpp5lJW6qgf5T2Nnghv+ThSYzkEnmsgnNNYrb8g/qYc7cZ4UxBsh",
-	"yG5rYIn2bcc36i0N86mKdcLwXdfpBz1nE6h0Clg894X91n1ZrvidoErMWB+yy+sC9RS7TDCQNnD5vN6n",
-	"MA/EjsUm3mecgw85hOAxMcc9mlgn7vIE/2qGLu4kZzHp3rlhumLiiZwERH4yzGt19ZSyOFAQi4z18uBO",
-	"XsouIjz3XLyfiqEVxfXyVmBJ3VIuU2v5+UBtUX++VCnTnQvQGm22D5Jj9BYIcseB5s8vp+jS8iqNj+l3",
-	"2MqiZ15Rv7uOJueqSDC5n/DJDJMxEs8T976l4GzKUM8Idak1ubXkMiD/B8Q46h6h2dRn9oIvRCtxHhlv",
-	"AqxBcSxdTcBOmIUKOllhmMSPQZBhsiwRpxILWN2AMda9EPasVutjwC7CsJFnTqVUwjujQGbPyvLjAtRk",
-	"+i9ZhY1sB3gKPDjwMui3tne2B80QfL8c98K0JRCeKhHpyXG2N+Hv5WQ22Tt76v4hFf7jZLkh0b06Fh7A",
-	"XwDbsz7QjZT8UM4CHO2T+QpW3v4ARhjFaHftVNK+vpnN0UrSL+I7d55ysUuqCutYT1lxGx+i5Aqoy/Gx",
-	"KCKcQu+oqEhILDnbB/dIESISubTJEPGTXcZGAraNqZYIBqwrUZyFChFM4EKPgiyLr0xDyVKFQT/yyT4q",
-	"MvAYipYQ9cxj7TCIMZqUpOgfQBlRunprJcQ54wPlQ+mxQm2l72K58Cq6L9gFTROO0ulwSaTZiX8rJyIb",
-	"qAjrEGPuodEhZZ0fsl98BkHLBIlenMZLOqyuuXfIXBzOqgpQ5xKh2YwR0xY1xDOVmznGAEHjw/aUA5C7",
-	"6KtMPGcQjRoo78PMWB57n+dp2QHIczEFuwBBpxouxpxyJrxXMWtuW/AGesiFgXKiOvRq/KbVqQRDBWaw",
-	"I403vJ962T2wCRyX16EGh00kvK8I4XeziCdAO3Me/My+nxjmXZ483HydiRbm7OTUWPACGNzve779Tdcg",
-	"9OhReI7G2LW+7+5oLQdjI2beS+2PsKqdNfJkolKNPvkOI3YrVcgklpGZ8rkCZJokWhasBT3CdmGzSjW0",
-	"B/JaDVRwRNaywrLlPCZkDI3UI8qaWZDijwXdkMMBCDaY2OUN71voIuQsAQ+uaVJc2qS1Gbrj5txbCwrj",
-	"sbA9ZCIPtRqWM0jih1Ubp/TNzRk2rbvA1LP5Uj4KZsDi+48zylG2TLyThVCYpncMPZLa1ptgdSK08kz5",
-	"UKuPrJoxB+lp5xrmE0qUlBCFLyCmY0muNcR0GBm5AQoBGGXT2eIMILeSC7WgGmhsaAK8l5cJskLCfAmU",
-	"GkvojRBusIDzvhojO9/H/WjgWzcS0ehTDFb75CKfpOc3x38OjenOKGcJHLQ+oSLx+WC/Mw6LctttZpWY",
-	"QPYXVhZAHcCN8ae2/LLmjNHhGk4aCY1Y5ZwjKd5B+8WDRoqkNBEDJbmM7kdoBo8Fhx6QGKD3DcyIV8ML",
-	"v+PDu5EEvQzJQkDJOtT7jJLQYcktpc7DUnxPSUMXB/K1zp0SFXtFwG4BmUEhjFYCdg7O2mhEqqTU0AWF",
-	"2GCvPHvJEcEm77KSG/DWmxsWLxW16P6yTJDGutcbIgkveyhLpAvWexMw7wcyd81RmH+XsdtASMWMK+IJ",
-	"4N4BDzRA5z/Zp+xsBJynTk5wC8Y+XpBuTshWljaiuA0UiknsCkqFFZMzVHq5WajhuNJKzwx6qfEdHniV",
-	"WsdyKKWAy+aZSS1/loqjfBJUFFvO1OKycEr2mo4bYQdbryjuqvxN3Ns9fcBLdUkk0eX/nU12Do5fFODz",
-	"/DIuE9yA+/MWXcHrvmhHkVvCetYM+/ZQTBnZVIfv8UGwCDqRNKMXiLDlvTPjvImpvKqUvzNgteQkIDTp",
-	"dV4CSDNZchCwvv4BYFu7cQ24V0evwIcdE3IXH0QD7nOw/VfNEoq8Z9WXYvFbpJptI3vLXvyj30ORR2o2",
-	"bgGjFTwsq8FF3vZx0WLlNrkhvzKYCYwmDbfYXdf324cU2/1DFkovpCGcjwDrPlBiudkwVaVhT2I7rjlT",
-	"KXJLcH5xXxIwv5ZrLVTxYE6/TwKm0d/n96BQV9jQ6T5dYZabu600lszr0Uv9ns8hq6KYSEW150YIw6Aq",
-	"4oI51ihvFcvD476a78nxk4FKPl6KC5x2JpdfwSLWxIkBRBqWG0IqYbCuoHE6yVrseBXt/PyzYwtO/2qZ",
-	"QC3bhMpWYGJg6aDJUgl3c7vm5N9Qmw9FqW+0LgVXvaLUn5eayM1dDzXR7dmDqIlEUP5a4b/XqYStal2K",
-	"ExVy0X18J3m0mfeMSlytiXp626B1Uk7bkCMGGd26gUoAN7Cdu4I8ER5uX9Agn7A1Ny5VGTHvrD2wRBiO",
-	"ic7Izd12OiMO4yhiV0ojN3efJpQEi+pSIqEtDeX2fVolcsUsQYnk5u4zVyLxeJ0WiWS0wUVOBePR70DG",
-	"PYAgpyVXWcBjzEJVbJboeiZLEy5BKVsCfLzVETXtzbODbzJ28bzVP4CTCbfkMwNg3HzbV0EvwiF04C5C",
-	"1ubmoIvtG/dwN/1hsBa3OYbNTCG3zoeAWNxIdA7ULxCD4gEQzCtNSfhtrmelN5USGK4bUeo5afQtycBw",
-	"K5+uABjcsdz6JNbQOmJ+SBvorVBQFI8zuRGZP1unSs+U/8f9cf6jwKTN0e/DUgplVwLpf6+hTTeA8PLY",
-	"cQ6if4ZYF9byLfWbC0lHVb2Plg/OP3KyACTCNwjAP1B5mF2qviWdhdMQKh8OBWT1+5zdgB/sbA6MYBKc",
-	"YUfz3gs/2t5O4c0AELSL4ggv9MFyVXE4auwF589kmkuIeXo74qs9ipP9kTyDuaVBiiVKhiS3ycocl0sL",
-	"Vj7guZRcTqgGJGN60+jFRTLaFx3DiAtZb6ImW/xQ8YxkSKqCqnO+9NR3Jvs7QxoQhpAJLoPHNzoBUe7E",
-	"+smxxyvgagFQW4AEwatbUQVT9eQxtQ0ykDl5DV9jBQ/WIUCu5UBNcR8hbnvkBs99VtGdmFoc02mO7o9D",
-	"lj9DAjm4goxKaQiGqJAcEMMCEif8OFRvxE04xxCKnllKj/KrNCxPKU4PrbAHxlaCT3IKOmPGSzqY03Qm",
-	"mP/LVaru6ApBlSaz0sopr+zRSFeTAyiYzmIz+rDbCtTjSYZ5vrU9QVPsqLZwSN/KnWAlYK2S3wgEPWpC",
-	"W2MODWCFBfgjt3p30ypdOoWq4kMLofWXfo1TbsdnLD/KM5YPBu6/hzmhTRwe5ml/iEN2Ndc1kg5pMcEQ",
-	"dvOEGf8MWKrcZ0pbwlZzVnMeX3EtC5NnjauCqdQcOlpISyCkgKCR09+QWkT2t9vnG27EV2aghqUe3rFH",
-	"nBlEpc7Y6RM21rPKhG53+4FsAIfVaUcjBo2nC4/wAf78i+eYoHyBGkINHIWdHB/TDKGKzZwhoh3VvsVD",
-	"zd1tmHC1yGs0fxEwm2xEhAuhv9sUKYUQChIg3YFagaTb7bOJjHKdMxbofyr0tEQQGkLLhDwoP68uByj8",
-	"r6n+tjhDja2kut37gLKhSx3/09Gf6pLA3Rtu9872bqSi3qWN9/XQvU92IHxWuWQiYX/+0T2ABAfCQwse",
-	"b+82Amu9mnP0e40PrHTjAKknj5P6k0Pz3MhlYndIamiHwMqhfRb4I1S5iNcbfBjJixNPxkDFFpTUmZ7w",
-	"kM+Xa1P7X0dcYu06fn49OlDRdISwnbLSWZyJac6c8AAglRPxLr3nWlaJ1D1krzS7qfTcQH6wnkOHKyg8",
-	"sWMxOUshvIHxFnquSs2LjKqVB8ooORr5/qOQOKaKG/3eK8gA1bSCCFgXDXQZYSvO9fhe2NvynnqGnLCW",
-	"Z3w4FgfPUO6v4y/1hz9ke17/eC6NR8hf+46WnyRvuiTyO3ijSzlc9H1b82cfsr3/PEi1o4PX01AFuOqF",
-	"Hb/aMUN9TtRIPPUh9f4etmmYwiqzNIHx3ioQLUOTbcBHcLoyhLjazdLncbQ+EePEY+8B1GGYLu0Evuwd",
-	"K/aw9JcWo1FfWNjWT3+9XRy38aHM4uTg2qzivv00tzaKO4hdvFvtfgHoqgNwmeOjwcLCLgyHDJGD4Utv",
-	"WPtKDmYUn5qxJm+V1VM5PI8tGgH8n+Uv3E9fOWOPEEGceQPWBdTw6xHAbPn8DsAQQHBM+GEOmADYShcK",
-	"HRGj1BoMBcNHAN1DHjN0sPtkEW7uBurRi79BOWoozPyRG3sAbz94+RyhBf1KEKcwq1cSp+kS1Qy9pwpw",
-	"j4tFfh4iaKHKaj7mduBjDljEUf/NIfve2W7wEfbsVzQy6hFS3fpmTGfRe7ugkp8JgiW2okf5YSEm+E5U",
-	"vAzpWVNRjfkUNBXw7r742wHkuAwU1ITgxkEGp5PM4ec4OeqKDsgLPPQjmGA/KsVkEXPg52MNRifmlAJq",
-	"Tojhw29lAfWehs/ZRBojEhBwjzqHiJRoq1n4N4KsHfodDKVgHrmafMseF2ISoJ9Onvr+oYcDdeFdqjDT",
-	"QgtfEcZBkxrOLFTguL15un9OKDiV4BPsPOXWIRULb4yFQKHtRdJuhCz7gSLS9Vo19UiGUTysM7eo9yfd",
-	"lUOnFXjwm32ASVUA9QxNV5qbCkf5HWqWhpbkG9qMhB2O8zO6U5dY4sOGXLnVG0H+eVgE+AdgNbFCyGAJ",
-	"BW6FYXoKboaByif8/TV9CtXXoXYBITiwxuy85kp4cvotyytuxTU802FS4EtfvNvOncuNhZ+Su3CNQLLi",
-	"vUVGSR6zDRL33q2wlPHmZMFPw5bKX7fXaQ8ucaagPl4Mh6I8+G42GglQqtdqjs0f7Fhp/F6XpZ4vC0US",
-	"Tg8qEKclV+uyKyrxTkaQ8Wmz+2VMmjh3dnrJFUMAOCzXA5aIwFRFFt7Fjqm8NL4HMi72fWdY9546xsHH",
-	"GuRv3FI/O1PctwlNQ1olV9vb3/mLK36bpy33/RBfGfZOVLD7oL1/HZ2fQcvB8/PZaY1DaM3loG3dsJpq",
-	"9Eor8ROG03epI8PsOhiSW12DA7m9W8cv4Bl45eM26rnEUlR6P+luL0cHbsEHsOIc8wI/augHCL0S6sZW",
-	"1Ll9KGvWlsXpEWNr/T5PsA3NVcDbclyHUvhMPADgTZ7uT85JDfLaqIfrjdCwSry3A+V/EJtmJrdIUoQ2",
-	"5Vx/9voR9Oegt6Jmgu+GQn2G3esCwB4Nk2dMVwNF4PFY0QlEQ/QSu1zgBPCOQ0tAt2ZoSedTsPzMk5ye",
-	"8PP0SLOBQhgAUrEqQt1U4gz5Klz+2EXkyclpVMeQILFG02jYgG+x7zxgrOhqOuZKFNe0RdeVGJl8oDAf",
-	"No2xhD1E6JsJr5y2iGUYYO4D3jI2OS/OUe2/1V7Vh82GFD8+JKyAGpp0DaQG10PjhYUlCbXeesPjrIVk",
-	"NpU47li2ZIwpU7z/LCY3qUv+7sFzb9fx4VoSU0zE1RXqEp8pr7z0kdHNeeQKfezIE+lKEMQlr0O98Wna",
-	"28pb2xJQsq3nHxAmH+wNZsfHj4dwO2QB/xBn+JlX1vDDwV7e1Bti+H214rAib6+UBlSIZ37Nn60q4Wd4",
-	"SfvdWZdN3+9StQi86stVL5p2RHJ9wkcPmzCTQ/C+pmN4FHyMLIXci4zlRpQowp257LNkfU7N6dOvEVjf",
-	"/fCY/ff/+t8s52o41tW1s35zhvdroPynVkPSANyh5USEKCShh3Gq/4DnSby3zOpb4aR46DUCffG8E3FW",
-	"nbEnp6cDlXuJDN6Ga/F+KEThM2uxvPF9R74OPILQRR4qmZhGHhvBeg0jVkkP1FrJ64xD0mwiM1OaBIMF",
-	"ob6KrcT2DiQyBwo1r6SYGtNlKmlT/xq0dghKjfeZubOEFBGne4giCx4qDe0dzGwiCsz6iSrfQMXOElwt",
-	"MOsTy23IU7xKB3HrePxxGgey+4ST7igNmt7+aSp4+rDgi6JYU8FTY6B1vWOpuOcjeOh95qH0XviK1W29",
-	"mOyzy2O5KBIf98aCo4/qdSQnU11tgTm/Vsr8PMWsy2NWVHzkmXrAhmayMARX3exKmVSSQ89RVPbOIiR9",
-	"xnJeQkDgeloJAz1WgOVTHSBkMuaV+CdIrjy0xIeGleiWHlFLQpibT5fD5vbewAQxgDCh+BToICWHZ6jS",
-	"BJz8JMgUkwpAzbxQiDPwLZWxSRnoNtxizoi3AHiBvwuOQy/ocB5RGnk5s0YcsfuSRn68WipJD0D7Fbow",
-	"0lxDG94hE3+JNP5pmDgOvlmjGKC32H6kg83ttikjTNvfXdKSQm3CbnjR715pW5ND9wxR7w64Kg6McFRP",
-	"lZHksFr2O527GyuNyQKGRejAQlBcWX81ruZAeQIMYsLLka6cviSLYBz61dRuTpsfuj0U8NHXLIYDoqq0",
-	"MhXlKjpzo5Y454YZARHrrmwU4kcr02W3wTJw8/FuPg+RTLMK3YPd1Lrm1SSDlRMMKWtS2a+f7LVg8n9q",
-	"o5viNbtQfT48TDbmtprM7nLHPJNeWVy6Pb/pLYybPGWgyEoHTFK3dVhr7s3Xj2U5rXYmtBb/KJaD1akP",
-	"Zp19kjrVPlf1BVjUX95NdfOOJT6YWrVL6yOV+EfVTG1vh2x81VuNlosCWshoFSQNJn6+59CaGb2QMZiF",
-	"WTYhauerujMPz+9W/ZVh00q6/Y3NCZB/sIkuxEA9unh+8O3+GXTPpy7QvgogSQsKbQ1SK0gWpcjB2Jlz",
-	"aaW6vR7p6lqq6cwiOLOeI+A0uYFKA1k9TuMQymKfOrfeX2diJs5Zjp3qSdSGwmDANYXG8W1x9ObaiOEp",
-	"fU1fXdNXwF7q+IIdwIK/QD1To6ODRyv0A+oKsVohGzf2OOIKkKEzyoojdUEaVukZFiWLeQZJV+fMjKE6",
-	"H07VGYTMak3AMo25R47tNrt11gMFeWapfiINCAHYe2N5KQjN1i8thhI2khAXzw9O9jPGB6omAzoEwCF7",
-	"DYNRk0Gswg45i77gBNymbtnuH0np4zlODgjkejQrS7C0l9x02HiNYsJ0b9LQsg8UN1B9qNA9Vpc3kCFj",
-	"wUusUleYTUqGP55/5myTgLkAJw1JcELZ81VuyjhwxBB6hFAo4GuV2D6Iaq+zgYJ9YO7ueHAVbANDsOUQ",
-	"kABYEEoZ9EzgkP1EnWchyo5IswV1+/Xb0GxpQswAqk0dNwBVg57FAwlPwj/RgQDkcdIqnauZejDR/Ham",
-	"HlowR9iAVq8hps9uhnlUE9IvCzGZaqi9eEsEuk5mt/3k3p2mvdZ9yHLvtcx9QnfAOPi8i/lELdOXRGtD",
-	"7myKlLBKOwl5gJ1x6Tf10pCkPbQMnbEPe6aW+cDw2zDqFw1jkC6lR0M4v+gH69oVcjzrPZceMvurF+0d",
-	"/U7ysxsDpjVUWDfzMpb7N7Y9BFoKjdOZ9OhPc++BqKYbkQW/fxhQq+CH/2R0sv4+u137G7m2NiYr95n4",
-	"mMjPpvPrsrku+Tvf34y0RNjySJksZFaDfvPm2cG3lIRYz1OUWEyDKQSAAOYz3FrDGBQkWrod/VOwnY7o",
-	"0wnBYm5v1uu2uT0p+xPlnX2mzoe/aGq2rZP7dz/ZZqgsHHhl4aOinbM1sPpAurcz6HLtTQfGi6ISxoB2",
-	"/mT/3APSlSIQf82uhhza2LU6sRmJHilksNwkMbQ3/KhKAiPsG9yz3baZrg/ybKzlUPyfjDv3bKyx5HCV",
-	"grs9yFyAt7+35iGX/o1ftNJKq1ivr/oNfCh11Y/XWly8my4ivfC2sBAhn3Cp8hqXwhvjfXWAYuX9dcjS",
-	"km6w4EqThbh2v8mhOZ5JW7zGnjfBJ4mJ8IBhvKpTbMoEm7MMzQQD8idCRKU9T7H8cRmUKoGxnnI7jpCg",
-	"BKa9LYx18DKuQ7L+KKaOU9otQ/ec/JOkzfmldSUsexTMzwH+es1cnbZL8/1SQLC3bXO0RlbVe195584O",
-	"rZY+bZReq1o9DvbLNklD7Ywg/hBq1Vsn5HDLvE/czKBgPUSXEqxU6VH1ncZ4un8+UDzUOWkllrqvuMce",
-	"Y11/DEjVGjM5fouIegAcBRwmDKerGhwexghEJc5Zxefo6BaqwIQ8u1yeFgqQWoMIh/XoBlZJ0fJmMU0w",
-	"uOfjJijyqcEWeXvwHJECAG1hlyEWyrcmuTGZGQvd+3oH4OC9SrOZGkklzVgUAeaVu1saZFhHhy2EmBio",
-	"mF7gn4KgR+5OgmaFO8UpHMIeYaojy/0a9w8R11JWYiksx6BbyShBK/gK4is19TOda2dsDI2bQ3YRcvpb",
-	"EBIhwY1QhduAqtxudoKkebFIEAY3IsDHBhy0fKILUdbLG4IIPx+ofEKRmHyp+sG492olh7wEcJKMFWJq",
-	"x+zk65qPl92JhUnRGvRckYQ+dcuvx9vOKKusLp/PWTvmfIsyUw+vebzF9khaGkJaiqPV0Z4VaWdJGC3G",
-	"ynxb9nXBMgyA47NA/VKUhYlBtG7SRXBJSMWTWNIIIGdTXkX/D3a3lUYr6vzsO1yhXqOx6N4I38jrAHvS",
-	"j7W+y8hk4+YO4N8qYwEp1HHEKcDc1KPLCXIMheeho/BAwXAU2gNgdzkcB4zYZF2ESqOYFWVpCB2m+875",
-	"+DBlHHbcKAqFQ2WoY/3ApwN8CaZIZ4nUcW98evyY5Skb8enPeSEsl2VOnBPZLxS5an0XFR6AntKVB5oL",
-	"JCYLdzvclTOh5LdNy3RkYt94tMXdOA3cyz+NivlHjPFfMsYIK2im39xTTLFdkYWIfacf5pdmi39pIJen",
-	"XvvqmfkZsPJEzYiwY1ma6hFyb2IiEiY/D9Sj5z+i+EygNbyKCfwjhROgwv1QJPt9Iur6C7W2eNN/wK58",
-	"tqWxOL0Okw1OdJfFsJh88uVWwuL8O1ri4n34RIG0PibfxVJ6XsZuZhbyjLgkqDrfoPysdnnJDMtBPZHq",
-	"lkJP1HUXs86crAW3U7zGAxXv8RateZP2n5WeQ7PPyrFpFbRoGfKqBAC5gXIMCiSwb4DNmAH6udNsPKhH",
-	"4GJqyCvFbaL91I0lp6PAkqDI1CmaFstJozExUOF1oKsOQem5qMdSiPcBHtlsOCZ/PG2q34ckQ410LyN/",
-	"Q+ceyyf8vZzMJvl5MC0HCuHXoskLAUMP5+vsX6fDPt1fTp8zhChdo4VNlPSYu7W5it6A8Z1zM1C+fJfQ",
-	"Q0BH9Mfq63c3TIJbo9cnx9akgnbFnnXr9e0KJHDaYkcKJL78DzXyDzVyR2okpWMuqZE9hNzmSuQRn06F",
-	"Kj61SxREjnhvY6J2uPKEVQkp5xm7EWMJBb7UUqWUSmQ+1Z2HGlaPm+H4NO5nxoa8gsRbpUNqN7QKqfsu",
-	"CW+Pl6WoIDsEW55EPgx+wIkugngAj5GXwYZVWk9InJ+jqCJnQjNvXs8Vc5rz1/teOC6zeMt4OecLw6Qh",
-	"zE+VdGQs5Z0g3RocEmdLVx0tbfB0xqgRTPvN68sr9t//z/+LZJA3pI1vhSfN8isDGx+oRHdflQDepmb4",
-	"3ogNqyKrC2MUo1mtiVhSqf1RfrFl2QFX4Up7O2Jn0uOiKGTkKA8nODotEEBFgMJ33gsYApXxWmoDddLB",
-	"W4nt5DnRHJsI4a6WP+OBCgWYBBqCp7El7kKHuFpiMBXh/kLtZqyOob4JGHuFSnzBq1KKKrloj0KH07jR",
-	"Qs0me2d/d2/7R7bc3fohsB2AY5KtL1Th+eWvRL+7FRzgSHhAudGKeQgMFWIDFBFCbujZP4lSZLs+UqZr",
-	"RoTnN8sBHSJyFWqgGGjIh6Cqu9eRPwM8qNTsgToaghmAeQATrW4B9tqI8p0zxUjzJ2zEG6mofV2o7ZCV",
-	"Abng60hgo+nOID+uliJ4rXGDe2aPlYCZ7Jw7vgbC+lxY40uvWLhZdXK/z9N58oZCTjhhGcvi8O7umkMY",
-	"oYoDpeefWrn8CaBFoWTQ37g8GsrEP8eEKZr4mmZBA/U1WxTHqRnvJkGBoPBxWdJ15VWEcAOBkzIspxNC",
-	"bP2M4tSOnZuaj9azFfZPDXziZtHUfH3VSJdj4lGESAugMPtZiHOCKphotB4LDTK0HBP6Zt9JdsMMwL8b",
-	"0s/TjYQEqBGidSO6dSVKwY1g05k1GLH1mbkS25APPcYrZ9VMKVC0ET6+JpAhQAq3zCPdg44NgDlQxge/",
-	"OUfddy4p9VE5oUg/ZmPAd5bWHaavuOUzq6+rmcoBtt9qfchyqayoqtnU5oBsbxgv7VjPbscUHIRKvQzX",
-	"OuHVnefz7qv44+sQ2cub6nGnGvwo9ypwfs7ym5lZ5GzuW0P7kfeBSaviWul5Wm0I/TacbAPCpOQwWDkS",
-	"47x1k4M7R8KLV8s/IlsficWHfX51HvpLyQQCPfNk7uSJKKSllS7NFguzbiR6gGJXnDgrIPUORX+gkmGC",
-	"LOsj3c47zBXECEbIQH9Z2hOcVfFKz3eWBQdvf4uvfvg0OGXd2jriFMl5xaYPMjYeosuLWhOaAU7T2nHK",
-	"K1T5eUYbmLWeZ9S4ZOei7nfP11dCD12RKFkEN0c+5GooyhJoOmQuFRrcnsBpHevMQg4YpjKRWYXdsHHH",
-	"UWV8Cp23neL4C6Qa0FYMFAXfyckbg/NeX8yCZxoBHc8j1BH8hpf/H3VXs9s2DoRfRdjLbgAnu160vfRQ",
-	"5JCgBYo2cNPmkgKWYyUhKlOuTMU1irx7wfnhjGxKql07jk+7aOihyCGH8/tNQAlZvnNxVdHPAzrVmR/+",
-	"1z40t4HCwz4cnQ2/OmFZ+QyDXN2DgeftqDgDDNige2l+X+To/+tJpqDK40P1qvOCsKa2+Dt2UbxuFLsp",
-	"KwmPy2mOgSxlhQXlSnx+9XTGhLMZITlnJZ0RmiJFLFTDDXSlGy4+5fCS49T+PczGIfqCd5HHAVwPl/0D",
-	"DKuYl3p87Vnu1aa8w6Gxax4Abbmwzt2nVucXMrLJUlStQbH4E4tVRZDa5ZBf5ZIU2pHRChPsBVGoUf5p",
-	"GKGDEX8BQwh8W5CLu4kg5Cfcqycbtmzkplz+jlOzU/TTQMQdQT/DkSY9CBFIMZnzv4aip0v8poMueYI1",
-	"dBc84fY/VbmT440N3UVvbrJZY9pVOp4YaM7aEpHSXO1Wcl/jo+H1tE9vT4//f/kqYISHI5GcJkN/RCWL",
-	"w/8/THRtR1le2LsZo1SEeqGQzw/YUEPaS0loRtenLSzE6jEob4lqooimeX6SDKFxPqc4X9t6jjPAa1f2",
-	"my3mVn8AKX9SwtQueDHLHY7JjqQu0F4n/r5FnGlM4cfVtZTgwP73oGGzBf/FoRTjOOLbWhepJnL//Qn/",
-	"7TKIzqXL3XJHRCxWkXuDigAQbQNEQaktB6+rjdkApfzOYSH8LJvu7NpavZ+kBhZSlcCSquzkyDspPMJg",
-	"OFdcIr7CD8p1Yn54im3swGkuq9I+x/7uDr/rdyvOUFpvwI+qtO3W0BkaAyHZgbL70AEoXbc4sa0JsG8O",
-	"I+mP5PVDc6dPjRO8cTUGstcWO3YJDB77GJyZZA38janYdhzYuwMpX5V2L1o1rKmprt9z5Qnr+s8AwmrD",
-	"w0oigEGM25ol0ZheqCU0lKA6S0aVyR00JcW/4jbVUPrgR+k0HZncOJPNkn8+Xhz3XxydJB+gNtsWJN5B",
-	"pvf7R1HMoC8KbHlHrA2gMg1w6gDK55W6rbC1xsk6/TeanYuZyyZNzPSqXWBl0MG2iMRwJTQP2jAJ6+g2",
-	"TmQbn8pAmetN3oqRMvSaP/dVcoWo8dyMqbLme5X1VIgMvCyixmvoSq9qxbEfUZ0Pm7sjYR/o70etl+W1",
-	"6PRh5w5Fl58rpq2nz7dPRbTiWEblgwGr1RvOJwKpT0JuFatfxA8+JeQ3CD+kD1794WcIPNJt5mfIlMv4",
-	"N4oU4t+sUjplJde/aakLnZwpNO81aL0Sfn3jfQc03ptCNpFK/gBcWGuDECN3QY7i2ywbQxi9sCuQcopM",
-	"gNeOrJDT2TBNdFIAImaqqj/9Nk8d5oPzZ1Ht2iq5c5NnGDOiMZpf4iSPcRuz/7jsJZXcT1dglCql3rHU",
-	"f3a0SKZZMc0zNQU6ARuIc8gby12p31hYHlddCDEplWlgqCqH0SVIigQbTRECgwoxeIIpJUBAqttEdlO5",
-	"hiN1Rd559MpwnxdjH0iY0DcReX1M6Z+iywpLku5Kya3JJbcMsthyby8Uiua9mbmiXEQovjcPAoOAtxIK",
-	"NpCcXiz2cH/8+vgrAAD//w==",
+	"7P3rchtHsi+Kv0oF/zvC4qwmeBHlscn4xwlaksdaY0taIj1eew3msIvoAlHDRhXc1U0IdijifN3vseM8",
+	"2HqSE5WZdelGN9CACEqa7S82BTS6bll5z1/+vjfS05lWQpVm7+z3vYngmSjgz+d8NBEHz7UqC53bDzJh",
+	"RoWclVKrvbO9i3zOF4als0Le81Kkg71krxC/VrIQ2d5ZWVQi2TOjiZhy+1uhqune2d/36Om9fyR75WIm",
+	"9s72TFlIdbv34UNSH/HgsiwEn3YPrPSBKXXRd2T3eMfQWpVClQcvpJlpI3Go5sgpL0s+mkyFKlM2l+WE",
+	"lRPBxjIXTPGpSJhU7OLy+atXjKssYfOJKAQrJ7xk0jCudDkRBTz089X3B9+wJ+++f86+Pvn664TZv745",
+	"/ubP+6vX0j3vSzGqClkuDt7qXI4Wy3P/qxAzw+YTXop7UTA9E8owWbJxoaesqJSS6pZxtSgnUt1uOouX",
+	"V/x2ecjLkqvMsLEuWDmRhpmSl+KclZrdCGaEKtkNH90xDvMY8algTy7evjr4euNNeJWJ6UzDPrwTs5wv",
+	"7M+WZmOJBg7DHhpXZi4KVoiZ4KU9HCZ4kUtRMJ5NpTFSK/bk4sXBuhMh6rIfB7q60ToXXMHcftQj3k5N",
+	"VxPBZrycMD2Gc2FzbtioELwUGe7ENxvvxDtRFouDi3EpiuUBf7EUe3ryraVO9uzoacKMGGl7RKVmcy5L",
+	"O1p4+1gXU17une1JVX59uudXJ1UpbkUB4/3yyy8HF1U5EaqUI3uvOwY9Ok7YRM/tQDx6HJd5crJfH3l5",
+	"Xf95cDEaifzgu2o8FvDpCraQ2qsnRxPGzZ1hs0K/lwLWOOPGMEv+C/tfVTKtGLf/HYm+PKSde/zngbuH",
+	"V4uZOHgDczKr5miUHI97cy54umvod+LXSpjy4FXWTmMysxQGN7DARxO4AiOe56L4yjA9V5ZXKXsNJzxj",
+	"nN3z3P5K0QGdbkiHH5K9GS/4VJQkSi7cnXqeS6HKVy/aZ+pnhFPmKlxGOwFpn7M3Zi/Zs/x272xvBO+7",
+	"ltmG96TjhrxR+QLv4oQbxtkt3MaCpUb8mvop/FqJYhHmwOFdm96cCy9K2nbjld8A/1jHDoQHNt+F78TY",
+	"CsS122CmcDCrt+EGX7bpPjyfcHUrVuwBytcRPNZFBfDl5ut/rqdrDoCN8JGugfHbLUauCqNbCDBV4n15",
+	"PYJvU7y2VkjcCobbi/fxz/sDdsFuOFzRhOkCrioQDOgYLJf2kkvDTk9Ous4LB1nDd1+IXFp+uWqLMnqm",
+	"Y4/c15tv0gs5Hrcw0V8mAhaJp27sEQmvjcmCleJ9ec5SqXKpRIqcjd+AvvHkh1cHJ8jN2rYkgwHjSf2P",
+	"Qoz3zvb+f4dBSz7Eb80hTO8nnQlUgVS5ept+rUQlmLCPOflktcJ12wc/2HzvXr4Xo8rOYNWUTHXDb+2+",
+	"CPd0xyTcg9f+wc1n9Gr8Ey9Hk3bOn1oNMhB8zhWqalYlMkIoqzWbUnCYeCrez8SoFNn1vSiscEhjxRGm",
+	"j2ZMWMCr8QGOvm6Or7USHfO8UDTNcy8tTSnz3Oq1KjNJrFdKw54enfaZlh2w39zUVVWoVcwaRHxZFYqZ",
+	"GZ8rkTk6m/KFVblvtRJdpG9/hmfaj/h//vnVC9RvuSlf3q8Q6jk3JUtlltZP1OskJTd3A/ZGBUtJaaaq",
+	"6Y21lcB0IJXdPggCSekSL32pEzbSlbIKvKE7PlRPXv7t4Hh/MFRdu26nfABzPnj1Ys2u/yinsmy5QaWY",
+	"GjYTBTJnx5U7NjeHl8QDZWLMq7zcO3t2lOxN+Xs5tareyZH9l1T4r+NWefmTMIavFphTfKTjLtO3m19g",
+	"GrljR+jbsCn1K1voSmUm7b9DG23K25yrvyEvWJ4ZfYF7Y1lLAlx3JKc8J0Lr2CpiL5vaYLDU5Xng59H+",
+	"PEM+ooQEeQa3QemCpbAbqb0Kt/JeqK5Nwz1t37Vn6zftUoBmvVJAiFXKN327OSVdcXO3alhgCe1j2q+2",
+	"GFDfiZULLe0DCXAWYDX2n0yWRuTjronYR7aYSVWsnkhVdG13YNEbWWKFMDOtjACKfFvom1yAU22EFqv9",
+	"k89muUQ3xeEMn/i3fxq8S/3EgXsvjNgQm2zMZV4VwZZk6UhnAujblPwmF+CQMNYyBnll1x/5IRs+jbZp",
+	"0NOH8aMd3olVP196vsW+XvX72rMfYC9og8AIHt0pPc9FdivoMdj7LANvI8/fFnomilLakxrz3IhkbxZ9",
+	"ZCmm5DJvU4hRbtrXW1VXVyWT5Tk43mZCz3IQBQ3SSPZ0VVopulbNJf30DT3+IUHab9FEUHsrhBHFPVBT",
+	"wnhuNAML2V4nlgtu2mbzISbqv9MAYYrB86Fv/ilGpZ3ExaiUOMpl2e55At3HCp8Rn5VVIa6NVCORArWl",
+	"QZN1n4KvVhTijN3ocsKepNyOINL9hGmrY6GvtzAle+LfaL+IHxgqdKmxJ9EA8NAZ/P6Gj+7GVme0eoy9",
+	"FyJjRrMxL/ZB2VHgc0mVLq85rk9kKekywR0UfbmX7MVzsY/Vxt1L9nAZLd6jJPhl7O41iQ2PvS952NeR",
+	"agFknedvxntnf1/9Y1Ia9j78I2nRHMuCK/yMFXqeMFXlOYpMOCdUFe1+cbVgU10IUMDsU5apOOa4RDhF",
+	"p4vYWZYS1VSeTWVZiizY3s4f3PTzIvUKY22SSCr23gfUpls3gV4Xeewg1oDhBeUtfrsPtyS9ZoWezsqB",
+	"nZZRfGYmuuw/FfKJmEv3y/ZpkecDFO9yIhZwfdw9bxxVrLmDAtbjmBoMwVNjILJocdGZtnKK2UyozHKJ",
+	"aoU7wevNQFdibq8jUAH8OqKCH14dfAtU4C4k+ezbpxFdNnrRT+GW1K+czPpZXcmeEb/28q8le8avetV7",
+	"azvU3Hu0CsWve/5trZvs/ZDLC7tZlMK0GVGGGfkbyIMeS6FtvubluuVcSZRTseup1TZ1D6CROcq5nIos",
+	"JmCZC8sNUFO5FVltqlUFW9NByXTwyd77g1t9sEQN4v1MFsLQapZIUtGw1mZnlcqFMdZ6gZvNSn4nTJim",
+	"ViMBDGDCTW2CGS/FQWk3Y90sPyQbUN9UZJJf4wuWnCTGcc9MjHJeWEYlFRtxpZUc8dwqJdNWdQS13N+X",
+	"v3Aqf1+PxBLtBpsBxqgtICHiTBp+yojYame1mvR/lKaF/GUppvU/Vt7FcJE++MF4UXAQsZF/uMOT1nAe",
+	"2x+AvXnuiAU+zrkpB+vJormdsID6LDp2RExn5YNqFdf9CdRZSttQzLKkQYJw71yx3O20+t7KdF+1uW2G",
+	"GGW5oivrBNfzdy8vrl6+2Ev2fnrz4tX3r+DPFy9/fIkfvnv5+uKnly9ahVl3IO9CMZnF6spooo04BwZl",
+	"75+Z8ZEALwioBUGpmvGyFIV9xf/994uD/+IHvx0dfDu4Pjv4x+/HyfHJNx/+RxvbIH1lmdS4Gk10cT0u",
+	"9LSnrKRflLrn8zc6W7RyrM0lVX/atvrT9SaaQo6u8lK8L1snW82yDSd73+Vp+77QU3acsH87hvMVGaYU",
+	"9AkDLjFtt07a5uZKktr5xmeXRG67GhePFtp6RZCQnsNPNrzDDVqr78rLTJbWEqe0ImY1DTsI2MdHVs20",
+	"tktPJahGo/Vx/kLB6nLCFUujKaU93+3oeVmojIXIrOl6bic/1aZkX5+yv8rv0GN2k3N11yrTH4+sl+c8",
+	"5cWdyCiWBCHBY2ZlPSs1O3n2tZ3+eo76caS4gsxeFHy8XlI0PWmZ/RXEOhhmPrA7MStBE/xnld1aI2VB",
+	"bkv25O3zg+On++f2iCZS3TLK/7BLAxeItZrtAhgEYe7Qz/zZ8FCkhaWP1/GzD91b/mo608XGPje74/2V",
+	"t9rpfoDQziv83fHR0bI2txHVN0gzUCXN8R/rlv5OGIg5NSVlAZ/3XySsjl7WoqLGPofNPA2NFbp5Ra9c",
+	"scaOuBTkn6UuUQMiK9fi/UiITGQpxmzhwxCdnIoSLs9JzcjvuPoQfrSUrUuet2tKOPRbF1TegPjaGfLF",
+	"Riy4GSvveS8fhjKXBqcLv+IY39nBNmSLM6Eyy+HolK3ByRUT7/moZDTyMm/rL2xW7dyaGNuSLHHvWrUD",
+	"ldqQTigLzifL9Tg4r79bdTVEghoahRaG3Yhcz1Gfx/kFJeCY/WQJ0No+izjPppUQO7VGK6zvQ4w2GqmZ",
+	"AwK5ysfbqJRtO9TrMAzkCXSkK+rpLBdl5Ax1fGrAriDJGQJrIqNM8JQuBkS+YGluuVVR2OVScFplLC3E",
+	"vcTUFvByl0MVzkFHuRLoCX/y8m8HTylM0CANmtqmEqyNsUc8ob4Zr9sc897T+zD+MrchHVbHkbc67IrR",
+	"bY8JYqgI7ffUgT/G2RT8TIED+mkn4ShWkdtlJDybucN5k9GZdgKSiukiEwXGvrwJhNJOQS7O4LEIpQ9/",
+	"/Zc/WlUWfLRC88R7sORGeTMT6uLtK5bpUTWts1V6e/2y/NNoNXjH5z6qluyhNZtdOR9T48w39lOs8loH",
+	"LiBLllnRYTUT/MVjuKVzfiNaouMvg3SqhQ1bhVQh7vWd35Hl9SUuV8S+5UYXit1qnW2/OjPSs7UR+Et4",
+	"qDvuftXIWEmYmei58nUNS6POdXEHbriPc6tTkB7X0HirO45uT3pts9vuzYvIV9wwS72LfAOjhd622r0e",
+	"6gnWFSicL4Wj5zwQ1tqDH+npjVQiu5aqzZdD6sWNVOAnomDQjBdWZ4jDq/iFVBQJf/EjFQ09jNDt1Axx",
+	"M1xMB8NSCcWCGeYU34rSMNmuC24TyluR+wKO8kopqN7KRMZKjYoSpo/E+0XOkMHDsp47qbK+BPhX++xS",
+	"WGM5Mtqa/VCpUuaBjxG1PcxhT3WG/HPtxkSZQ/2SCpZyiJZyCjCHifIuQqJUBon9tHgMwPc6OpDSzugv",
+	"RFsZQS2LAQoQi0IKAwGJY1QqNtGDrN3apQrZnY18VVHaSHet6RXmwY9EQjp/vkCt7pwVAv6wiqB476og",
+	"ZAm3/88Je/HjwfHTfbQjjFAZU3rOboMpd9zGJrrVJshsqexlNX2C6HSG+BvGb7k1xo2LVFvKnUuDnOr4",
+	"ZP8h7QOaZrsTvjbRtjnan+1+ljtLDuIlKwTP8wVkAUnK/ilXJD027yZm0W2qJ9eCrS1qSVWAVsI4hkiZ",
+	"KXlRimzpRj/M9n6msSwQD3EeQi1zOq5hxBOL+EKQwTEvccw6qalCbWyvI4rdVECa96d+7QPH94J42yhb",
+	"ixq2bOliyR8QNfAtKO5y2S/nQE+QtYFJZyVLD++PD+3umsPfaZM/HEY7c/i7zD602LwPk5e0beJM3wyY",
+	"NorqTmRZtel/JTWlvtwf9DwqQ8NCfKjRj93fmSzQ4ESqiAio1entRnyIhJg4F+TLTIdpqj/tWix3Oqzh",
+	"MmM3Ag5Cj0mHdgdhqhEGLyxxQgKxvXQKcr9XHsU7YXRetSsbNP5MFEYrzMTH8mN6sdOkaxSB7xVZYBYr",
+	"x+/M0ra6bER/WE0Xj0ReLxjHiOIehiSBgn9HCmNgVtduVyJaDXwNEqfVSOS4g5k0I15kXeQsx+OfSIlr",
+	"uzzkjpIG47FPfnDVYG4Jl68v3l7+8OZqL9l7e3H1/Ie9ZO/n15c/v3375t1VR4ZNKC+NMnawqNWSnFYd",
+	"243BOW5azxmCYYX4J0RlACdhUQty5VzdXVOoy9VkSQVwAC7i5f6Jkd7oA5mtmlB76FGuwSwQIeRNGCG1",
+	"cAMBFqxw57h96BHPhEd7p8zCj1ZmzHbnysa/bb+L4fZz3IFzSq4ORQjlXIc0gClfsLEubkXZYBchN5nn",
+	"heDZ4npmL5HC2KUa53KErhgkidYTfImpwZ3UD0qeLjDmRsUHDFKdazOhaEmNcYUr2Dpwe+zljRKI33FG",
+	"2yHyzLvCDaAGJagzpBkveer8Ev9++eY1kIzOMzNg3y0gH+2MpVBvhnc4S9kVN3cwcjJU+BVEMvz3b3Ou",
+	"8HsWf02mZHiuFkFKWOqK6YD/hMf+w/7Tj+ceIq0tep0rsGy+zmoiRVHNypS9cn/6Z6huexAKvP37fIW4",
+	"HRZII2Xv7P/gx22xJLuZmBWy6GG2+G3c+5CsKR5zG7r2yXpQbt3TYWfXPlrb3LVP1/d57eN+p9c+GfZ/",
+	"78M/PiR7wl2Ala+3D73mcSLhMkPFOlcfL0J55Qx2jCNipTYB44wZlVFvYfPgrBOklzb+F2bcoYkomoY0",
+	"WM4W85H4spJRVbug9c8atzLYXvVrGH3evHnRV/6q2c86rxawU17LcohYmqeFVrZWVKoBzeDGZtYqcXOj",
+	"YjVtRDhRmWfE9MDGvnZ2nxG/pmxYHR09HSGAC/vv//W/hyoVKqs/A+AYrUFkxH5wdst637adS6MOqo95",
+	"1JhRZ4SJijKKShkomkPJyNmo4GYCy3jaTrcdM49sOZBaq6Jb0diPEdOa8cJu/SpfMeQ6usqlEuNSlcoA",
+	"HCHyGeNXdnO+fkB/Fs1v87OmH5Za59cjnufdeQVje8IsF7d8tEBIqh9eHTzb7+UGXroJm4+xBRGRj2sD",
+	"L1Q/ldPzDqd2bu6r04jk+NGOs9VlNstU0X7gbfTdwj6SmAHRIvyetR3yMiupHUp0zdf6q/yeb5cXXmOc",
+	"7Wl8z46O0JvVHinbkpd+JIt5sCvsoqaoa2TC3rFSZOfsmJWaPTs+WbF2R62tnnz7HnB9a527t63YyWaK",
+	"Yis1tlAezGElYTyEiyvWEL9QH5dfwjaJrj35n7NDm3NcYWo3eWaX/yk2XdEDdc4s2d5UJUsJHhUxAsZS",
+	"8TxWSOlbdDNtauJ+b43XCJVjg7xXhEyS6pbNC23/i15yqkQnaM39tkyvNkfWJSBxJCAKxXtuF8JSt8lp",
+	"wlLyptk/7Srs/wur78IHWl/nWt2mrfcYDPTlEcEcn2lQqpE93Ihbqcjdnx7e6GxhX34IsDfw14yXk9Sq",
+	"fClhbrQPGOEQLG+ZEaoUaoSQcboqrapNWWWleF+u5x24nAT3MQzWRn3fy1xg6V37XMgO02NQOsbSHgBU",
+	"dziFrhAzbcUWeXUa0sXqvdedORro7HOex7SXwoQBuYd9J6EzOim40r4PZYrbZYnI8dhH29dh9yF0H/1I",
+	"Iwl0wwMAOhOhu+WC30PI3WABjaWiCFpwOcwPQ1SK33MJe3VdrHTQRq7h9IEzVXKphLmGLJlVGXxK29sH",
+	"iDJmSy0YR7KSutz5WHXl5aPD6u72UVjdX8HEOxl1VYxEgMf6kOzpPLsGvKa2knj3DueWpMrafoeri8yK",
+	"nPY4JaSIMEkpADRxypQ/6hnAnLXjHSItQrii30ThPddlUakRpzNvyXhZt0etHN3+6vpOtFTDvLbry6UR",
+	"GVzBb/Zbf48Hdr2hI4N+VQO97DYgy5CQgaDKD5g2ghPZ3AygH/bhvZfwqOO9Ta1+Q6UxayYeOCJOHKiZ",
+	"P9Ho6tRlRczOlyRT0pB+joqXqbCb+zZYf505NhlYY0vazqS+3W1E105SNUm3Wo14pTYujmrTMYALAcqV",
+	"kZkw4ESzakel5FiKjMEeujAmu0AzYirAhdwE3Gx1GDY1ky0Uj93pFStlYMSJzlllsHhHIcbRiCsothO4",
+	"CQ04mKWSsKMHEJOPPZ1uMfZLTXIlvgjs1FVS95MPvY62U0iE9OKaWA6V3acddd3LHK3DG7PCI7HkQ1hi",
+	"Wa2Xt6BAx4amnQ/EcPBxgBdlucz7DKF/sUiMAeyOfdGNyJhLEi51nqGGAHAiVe7rzsYFBNTxl0MFGVbW",
+	"EHXfkyk5YFhDYXVdA2ml9gANUt1qRtBpSFx46vmpJ/WslsJXEx88CTQyK/RIGBNoNZwuu4A5J1g5Cyal",
+	"M3DPYEPg714TG7sD9hEqR2k1oYGOxlYngEId5rd2+4MS3MGLJk3ijnKuixD1xsyhM8YVQ8pz3oD0Tqos",
+	"PYdif0SKQzaOIaQ7MSsH7HtSXuyjQ+WDxtclN3cpZh/jO5tfTfkCgukI8gbUkUaztyY75uylSfxb8h6g",
+	"1yZNhirFLyT4GSCz0f7R9MaBxwHoF1JR7D91Vc6q8toKNarlJlZmJ1IV4CG8nuIYUKF9DUUrhnwW+XVl",
+	"rMyplH2bJWzAaERl1bBUmmtuFmoEs+HK6g3ZdTzmgNXpeAgqrr7BLKXWONK775+zp0+ffnuOmyYxy6MQ",
+	"IyFnZbOItgej3NgHC4asVQUA5s4AC1VtV6TP+AWft4+H3KtWEAII/JZbW1r898s3r2MZAlygFglplsMt",
+	"gOKjicbe3rUTLWWZ93XCr3/ZZqIksXrVrxV6nFxtegS4v368rhTrC8q9GcfGx+Y+XuRg/2itLuSlmOjK",
+	"iAOUPAc818q/dk31IYg+xBbc0CEMM+rvP0cZW8PbeEaw4Q5+o+lXb9sC0y3AcRUPhaABr+xC0OhAweic",
+	"WmdWqav9Tc+YLNmUZwBw670bkFpqgDMMWEpxMHyWMhlqTgX7jHLZQ/AU5Ik6dBkl5gnTxVDNOakclNwf",
+	"5RueucoLwNkGyJkasm1IVqPZQGprnFaxIkuN9rTDrzZZMI76DkzAvWnA0inPrc4M01PaiTq6Ul5YWtmw",
+	"mAnMi2Uw1sCrDNfw4vSMpfgHslZAdR8qy7UGkYschLTMEuL/ZS6Ycx4A73PP8uIWXkkqlJVBQU9AJ3jB",
+	"51a0AcYyQgzYA8VUH5OweWENW4XuyfRYPD06SgGG9enRMcvkrSzNfgLnAAhUCByFqCKw4LGuCpBQJmiL",
+	"A5aqKk/Phurnfzs6OjoirA1pl+gTRSVuRiQHCcbAyzv7voXghcHI3bfffvstbKcpdWH5lt0ll7N0Ixaa",
+	"RHPhTFk+VF+fHtzIko1zzUvsgTOOlnF8dJTY6eEy7Z5aHqp0eT3WlcoIjhnLUwhGuM5FvzKDoUqdD8Ol",
+	"SsLpOT0Kr9GEhJzMXBDDHrNxNYh4vdB4CvfHqjI6z0V2fcNHdziboYpuptf45txQKVdpr5vR9SvjqTdk",
+	"gSM1ou4JJOf+tBSFsiHO6sWclbD1rkrE71XkyokzRsP0V13HjrRflYn3nZiHeE29xUItyzZyafZNmIl2",
+	"Oi7o9ezhwTx4PcHWawy9dwJzzPoCOnDL3gZuvna1fZ3vTc8fnGzD+YcZGKvA3H8QPEeTvysw7Ahe37X3",
+	"wesZD/5BWjpvqSmfcHM9be2GFiJAZFADlyHyxLqYCLpmRp1Xlj3fOTfldffZeM6TMPIGhXQ/qUZ5lXWc",
+	"UCf199dHaFci1a01CeGmo18cJCHgl/UkBJ1n1O3kvAu9fdscqw1d4U0Kib22fruSQAX1FUeHt4KofuoK",
+	"O1+wQs/JlROquusNZKM63hwq2AernCkPUFFvR72mUdtjS3qu2A1UHUvFc0KPqWWdejMmJB16ndIA8iCb",
+	"ioIcVjNeTnpXVUeR8xZq3KTkruQub311Ajg99wFEm1j/PJz1O/uoJUeuZNnlwEH2QfoSap8QtgOvXA0h",
+	"IeIWrYwCi1KhINUzCwX9fAtRGZE1a8V78ovN40pW57+jNqwbm8v9f9Cfg11pnT/ned5GLZH5/DDCvE/I",
+	"gQjExRweIsGyHmoCmQqkShOKS4X9+dQ2cymGFcqB/T2Jabm7tLfBPtqYYqNIooUpUrkhdOkNbqJSM1Pq",
+	"GdUVuRZ2RaVMhFvQ0BI2p9+ta9w/Ajqqnli4Ak8coCxNt8ukF4LjckSBvgT2AcV9y4BS0ObNMuxVmUuA",
+	"PFD5KIGdF0chYNUgCjJunK6EfQyX84s2zlHq/aKtA4id0bpIVcRqGr83Xqfr4vdffOpStO3N/KWlnf/X",
+	"zELqHzsF3Qn6zZvS60Vtzv1S8jxfXFfKVDOMd65qYEP4UFgq62LDgAXWfrYdiT/RSYbsnz7ZPv1f05IQ",
+	"tDLnpyMjpr9+gFwNc1zWulyj3JT2vBSfExJnqLQf14ZJJm5d/+jBmR8i83yJ23+xCei1E152JGyuImyY",
+	"M9UU+5TvE8Ztn/QmJuOuTcI/zKo/zKo/zKpPaFatYBFbhVE3dgS67tLqo4Kpfti16+kKEPT1lfqWg73B",
+	"7DYL1DZ79vUN1q5xGIZt3hDovVc61XlPRPaP9xlu6MprktXxUVtTjM9OCsVceU0W24apIlFmjvTV/WSq",
+	"mfP2nJyHZuuNW76Cyz+U1lTj4c0LZPd8xZXZprqwfxJiSyXZ5hTWk1xINy7EVKNF3k817tqYd0TXLk5W",
+	"GVHsJXvcGGlKTj1KsHB6YUoxbQ3axicTvSu0XI1TG5Uu5Uisek9X84Qf9JyNeVEPh9xqYQbM9bJWYo4N",
+	"i7hDtQBOn56HoBj1Y4UkRH7vIijZspLcLUwQD4OsFnDY+Aoa56/RKoq/nbOjviGsB1EHHwSxvqbfrBFL",
+	"gdo3QKpn40KIKHGm3iOMcRNBRWPeXyZm5YQdfz1g6e8fUtxSkFlO77b3ACFPKJvFp6tCpjKkv88BdBtz",
+	"XDApYhNw/OjbA3MnZwd6hss9oJJUXCzuSiFHl9W0Le+ryyljSXzK1YJJda9H5B71OeuYWmRf25d2qrbG",
+	"cu/5qMTkELvrBgfEjBdCTINOsWf19J4bjNApSN1NmBwzJaC98YAtucPioqw1DrCW7X4NZ7ccfK0QYJT2",
+	"ro0S3+a8rV/BJ7J2N4wW7A6F1uXl0UZsDUgbmEOwbbbDcw3YXe3KTdSYxBdcA/2FFdTP+JM2mdnwoDuP",
+	"redct8yxaWtGsqqVkT2jd1GPlV1eqg1bv2zSlKyzy1hEuZ6a11TUxVtitd/ePcsv5W8ha2yDW7jNXn7E",
+	"5kT91qi99QYb8hB+5aUN/mL9ynYll/xePJTR8RMv7jI9j0oujjvNj7bmfd3N02rd0qA30rd9Qf51MZtw",
+	"JbI1PRMc/iKbQxYQtVgtCExQGoBJJ5Mmgxn8edtGCis7Zza7u9Fetx5fIae8WFyiEvx8ouVo06OsK+5N",
+	"5dd5oohGLXMm8hzrYtk++Aj51J3D1r7wbUBl3n3/nH17+uzPvhQQYGRO9wfsKk6HB69bSrm50NJupKci",
+	"pLSNdIZZ4wtQ3HMJdUZjXbSkBYzKqg3dYGXjTmySh8Vl1yFdPqFqyJLNdQUlCH2Zc4/AO23ocxd77+hI",
+	"U8OYgSsJdRIwsVKzTCMbc/n6VhMfsNdg9axFosFgIrT+uEbY2659C50Ofep6UqtoqJd4EjwXvDxqye7v",
+	"bYevPvByURS66JwNpJpjNR7iIqUJE4D27cgMMs1jzKKersUIPallVrnrCduD72D/WOQ8WDDdvhbADb0e",
+	"VzkWKW5Fn4bxPNfz3gm9MzKH+iGbgPHU0mIHpo8tInwZQoltZhTZi9KsTNTt4FqB6cyQ216vYpk0j8aT",
+	"jSnht4659sse/jgky8Z8fO+UfntO8oXwybr2vnPN1iSCEbfZ/rAIROHvPWkASO6cLRJ6/VzgM08rg/4l",
+	"Cj+HDKJQqBDkR4diw/MKtO30Pw/e4bMHr7L2dJQH7KyDy3cvjHKfaBNi2J9dkkv7DDyp4PjyN9GLU9mJ",
+	"V2oslTQTq7NhwbFrIMuL3l7MqEFpv7Uu9/leyZro6Qbh+U5dPKgVHXfF29lruVVXsbGlvR+urt66irz2",
+	"dqLtFcVXpP0wqbBEvz1m0woJmlaFOvMVt2ckG88QvNm+FP4S6XpsCgeVCnOMsFJ99x4Cr4tu4Aod8nkr",
+	"YuAVlize5LRgSFax4r0qROJUvptFtIlLRWvXND4UoPGqnAhVSgfbM9bFjcwy6DEZF6OFPpPxp1DYX/+E",
+	"m7vaB+4+1R5qlroBEcYfuDavtQ+d2I8/E6osFrVPXE+T2odBM6t96rsVtRbe1cbxQBjxp1FotvGGcqIz",
+	"+Ih0jujY47LAKGntutZXaKIN2IOVEVmjx5S/pf7z8M92WQdned34MjqbiNdFn7rMntr2RcWIgdP5f4Tx",
+	"8N8QXvCnFDWSCcdmjVc/sLJ7No8HyQU34jrXQK7+aOM+NLXzjr8AUuTFaCJ98xp32qOcSyzfDOcaEEXh",
+	"h9Ec/G6Gj4CCo3+31GqGN0cfhmsUfbikqEe0Xldx0Y6rqbeWsHgp8EF4AgIpiufXYB7gLY+Pt9SFnSoc",
+	"XFsc8S2MsB30cthi2WYmuVjs8VHCBB9NLJu6FRnC2/ApRP5G4hyFza3Gej9pQgJYLwOlHhZf6jPbH3S5",
+	"V7/+i9ih1DcLxPuYllSZ/grMdoFy33B0G2DsTTt8lhqbYYKLQpZ06K5F8kM7qBqNP5s4Vnf1ehf77DkD",
+	"Mu44riiDkcT8Eg9tz7+mKnTLR74yTbMKLP3T/Z5DN51uSyTcpkH8h7NIlo8m0kaJcUqHr+CzMONW9o67",
+	"triQqlJbptmdJeoa50cD8UKwCVeZvelVx16P+IyPZNkCO/lz6+RL7KPmtnfKF+xGMCt0Yauf9XXHWpkk",
+	"xcO0yEPx191jvxZadG4htPOg/Wnv/voPWZLbmHR0Ekk47bBPnZR3QQJjU+c90jbOYhfMGUHXAHusPe/o",
+	"o1njw7OeDZzu2HnJKlY7ydeiLaQSfITAJcKdT3Quut2nmwVUXJWzXUg9urJN5D0EJ5dm0b2H3aF1vKJ1",
+	"dun974CkbnVIH5YQ70vzB+dc0SMMyPWLYqA7SRB7KM4b7WkLmFuL8F+cs/QvL6/Y4f3xYSCMw9+9USWz",
+	"Dwhf5IoXW8phfCvlzlRbUXxlmMyWfUeIS9XT0dr/iO6o524f8Q39ebfrCl9v/t43rGCPWXQg+GGXyZNv",
+	"jixlF3xUisKwJ+DpgQw5sx/zFmzEleehYe2yh7bVVfkdNHKO3tT3smzV2/wx232v6esdUjRgY8JpdF6p",
+	"N/agN5Sl6N1otYBfYgCO+Ds1w4fnvWhF0ppzBy78ETZvs0egn1fncrN/det/d+plX9v/D6v9X95qj8S7",
+	"GvFC8fKBomTQpjm80oHLhtKsaWVKZkqZ55CfP+jyIPhr0MYJoo6o7QwM0Se9cg4ao5Pq1AzYasNcgepw",
+	"I4RipjXx9CF0qfYVQKSts5EZdj3HduveuY0EP3er4uYO02eAQbnW10KVorA8mxhYKYA0vtk/ZxyRFqVB",
+	"NYcblmt1O1QYucUc+0xmAfQY0SqU8C/PZBaljcONawP6jzqvU2bjdi0xA8Pe3Otx4X/bxmy9H/6j5ue7",
+	"eH3cW3rrp+0Fe9TG/uPm4F4iVak72e+NpGuNfUMJWSKJtGb8QioEzwzQPA+TjjHSylTTtQmJdWEBOCf+",
+	"CrlXwKU42TYPcUl2dwlgPEBX54KxkfNGs3p7l2dFpTq63GzR8KojCc2jxiMwPAO4CSdWCIgxPkxC8e1l",
+	"+2TSjHiRfSQZ7taCWoX/+cqSSqg7K/S81ijXZxI8aHqR15rWt3sKSKH95LNbu4cNXU6vcEmRVpREHBuk",
+	"DC2e0Jp7NaTCga4d3uzHkAGZHx/3jg2VSki6LMDtZFkDOWgegDfUtMcWpJvNzfpzVgj4wyo54n0EElmz",
+	"9wkh2GrKSs+hlBJwiOfsuI0zr6qPh8QA0Ww5+9GaolMKSy/m0M4a+FEry1DMGjWpjCiZLFZ+y6Vi3BAd",
+	"AzjzXBpyvp08oEwK0/wIYvUvGRd6uma1bQu1P3uMpdZaWGy31J2REHTl43luTfMS3E1bO4S2BwJcniCi",
+	"iZeGkcrJqOf0Eod9mDPaXZnhQ3i/OtzLa5xiUTs3z0ud8KwbCW1svwE7HWBY6jpv8xLWGVCQwFG63Pri",
+	"yA7e2aXJ1iRf/b41TJZkychqlcB166DOrBrmS0OFazdaIduJkm43dL4VK5owoNVwK++FYjd8dHcOVu1M",
+	"6FkuOtAt7oTqhIHBfeOuk8qapEh4VftylZhvt1jMCjNipFWbo/HpUdNB48sLnhKoDv7ruDXH9NEWjxU4",
+	"9aU5ObRJ9gFuh3g/k4UwxJr6cX5kUkuc/999wzNQHXI9unPRgoyX/IZb8ffm7cHT/WUHk19Ay7zad8Jv",
+	"6L/CbnTSz9sCIEcaNHSOeqdzdSMKzXrCijYZh9tos8VneOvmXJbd7+5+9ddH9W6LLdKybRd0fr81ozU6",
+	"rxy59iHKd+EXLdBV7qvW49J5bhn2djO1crYdgiWEGmtdlwENZmU7y+O16ogfdPV62hHIOiFjPbKHB6KZ",
+	"9y8Cf4AeEGfMt5HZRkcLUKMroWDeQfr40q6sbhrwUw3rPzi/ZA6VjkWlTG9Luw8wKdCN284Nd7/P4//K",
+	"vdJNH8qWJZtw85AReaArb325npCrJuOeiZtNyBLuxy0ve5dQVkYULlm1vxj2uH/r+8TrmVCA7x1Vf0MA",
+	"Z8SnwoFVlY7b9ahPanIzT+wRITfWVetlEjY3mFqrwYfXYvrD6bXDQ8T9c5ZdX5uBRyDz+ey70HQASnT0",
+	"kOncz0t3bxrFYFQFkvrm8hCjK6BQOk77I6eYgY6qRQk/ge5w9Pu48ipUlthtx3NvK7y4HOlZKypxLu5F",
+	"fo4hx4nOM0MOy4DHJksq4z7aj0cmPDqMR1Adj2ofW6jstd7SHFuR7wJOVsp2ofQ1l18Q5RWcQxZTQ8X7",
+	"qGwPn+25LpEwrT+Q1nMJN88/pfqbomqLPl9g00ArmrHTBohn125DupgzdePYLkW4a+VtV+FSqPK1nn+m",
+	"dhcWqIJ9k55HTbh3ZoVBrN9H7+yN/yjbrH3HTTsiVGjT3Ctgtbsc4h1Cui0nwzRTVLHLo1aC0E4Qr8Ke",
+	"FAZfvt1v9Vf1iVbSzrtg5WeCT0m9pFdBN7x2ig1nUy5V3HH4YXzaj5drvU2R26bBgvYK8ZchJWDpmB7A",
+	"yR/qOl1njQ1xseree3LnLxNHEvOJUGreGD6onlHyeOPy1fTZ5fzzDdAIHcrTVimjNa63TXLjw6Y0NJhE",
+	"6+38CCrst6RlYupCNP5rK4RZg7Zg3SsO7q+0Ly3pC0HdlcayoPPAE8u5RgRg6IBDqknAGpAqMoYg3ToT",
+	"15bAO7RP81AYeE7AfrHQd7SAbWq4dqYUbMe4t78DH7r35Z3VBTa1T5xK/BjZuMFaWLWMDvvzFwSG8dfO",
+	"lFxlJr52k0IAcgwbS8XzQWsjd2eSkumHf8kMRQWXJSCZ6eJaqllV1szSZC8gELjoZfuN1aM7UV6M2lNr",
+	"iHlEDZ85+0Xc4I+w9yDB0rnJ8wrkluUQA4CScYlDg1wC9kPLN7jg9u9QZrV/h1qc+85UN3bqN/6DSoWP",
+	"upe+oolQo881RFwKaMlvZloZQUBlAM+QIhOlXuawUb75tksTBu8juSMcdJtP/PbN7oaKWhgMWCruhSpT",
+	"3yVd8dAAHr5KfKZ7wlDdtWNxw2Z8kWuOwzrQIRwrfYnvtMdhvHfEvnkwVPgOiaOlTrFIwZB1e4nZ1cBS",
+	"Szl1LHUquDLRapQg804KBX5QasFOX7alQwuXqL7qBsPsX/PYYukI78Lmn7Ph3nAv5LQ7xL4Jz7rVRtq8",
+	"yBkXoR51OMDXu4431X8bbQQc0e0RXKD9/329hHg1nJFbVausiq+C6eADkBin76FZnmcCiTXk5xP0BLlG",
+	"DG11heu7gdnXOb8V7LS9bv1+5j3NHzoX19cjtoIJcCLnAXujhHccKl3inUTVasq8i4FyRPG62jNj6RJ4",
+	"U9qK6dkjKFlj3B134UItqFHlOLqNX5lzyiQhPSg4RKb8/Y9C3Vpl9etTCBe6fx6vvif9Gx745GpcJoLs",
+	"t/RSbTOsaGfW0bJvK7ei2yMZwcTqSEx/hW27oVIkREy+qsFv/XTx6vVesnf583cXf3n5+qpdspC+/Fwr",
+	"u/0d90kaCEVBpbyGDrOu2QF5qOktZ8yURTUqARnMUpuDzsaOA5LgUZtNB9iFil45VI6rx011UiqdSdF+",
+	"C1BH9iupggLTWr6y9Jt2bdw/QeJB5xkWup6zlHKwUhegU1hKDM88uXzu/ODLbrPbUAqy3scGD3fh1XmC",
+	"9LEygJyFGRqRj638XgAa3YC9cuU/RpRljnS7vmZkIvNspWfoInS3cD5k6CpBTUiDGmm1yn5lBvH7e2xR",
+	"VqHycT1t2SHE1z3aMmS6gVvRXHOzUKPue0s5vdRd0PUD0ayolKu6veGju1uI87SbQBvUEtzU0nh7Afij",
+	"n2F136pLUVIoICK5GZ8r3+C4R3KwJT83s6W9UnTLkeRT2DNMEwFwc4jb2BecN0o36r7IzdKVfevQlUKL",
+	"1htaybod6O8x31SPso+vunxL2dH1s2i6Znv2wlhJAW+cT7pSI6jAtE8mrFLy1wr1a4m50IF1apUvuhuY",
+	"dfG2joEcQzsHCGYwGQmOGc1H+w9TjUbCGPsnGjgJSwl+Gs0eb1emRE2JtVzA5IByLdT3LRP/dh/FR78e",
+	"m5UR1yNdtVWJef88medxg51tNHJd8vwaAkwPzvXW57o3aM0xfgJvue0LpvEQTTybdyR2YYc88BZ5v9S8",
+	"s40BNi95XTpFsrxFVEbp67EQr5N9JDkah7pEUnVJ59lWndnX+Ot6t3ld2ftB8LzN2YtFVJWC9j1Tu09s",
+	"xiViyft+nCqjGzou9NResZnV+q6NVCORMq2gkQB2BYhzMUCZTBg85sMiQ0V1iZbfuyHhvfZOnp7st+l0",
+	"VnqOZZ5fl5NCV7cd64DyaO9bnYtm/qGTw/ZNLNf6TmSMl+j9wrS2klD8m/gx6CyhtWHm21BNuCFVSCiW",
+	"ee9Bj7LjaPs66jZgDlpRgDJSwc2EmiCwQox0AfHBaF61JS5PcGs5OtJ5DsGbFo70Ts8NuxELTf4kFOlo",
+	"mPI835JTifeWz7e0K+F57qGlCj1npbAfgMFgVVN35AP2WjOe82K69QQcR+lzUHFLOD2mrguNDDdL6WBC",
+	"8BkvyqVzQ4ZINOd1ou3PDPxkDW2xVQ7TXSn0PO4WV4tjOjGQaYGzmwpOV5yTsScaR72ZnjbRRTnmeb7m",
+	"wP19bhw6zP0NSEZ0dHzU0feKR1yMSonpHRSSaCJh1K55sszDlkksBFbDfvibULuELafbQwg8SACs4UT4",
+	"cgNh9YVcVtMpx4ykRq5S3QZdA6lDXSUhG+V6nMvbSQesAKSimMRuAV4to6fY+DQ25UEoHh/t984N81yo",
+	"nU/TeLzEMUDN6I1kB8pH22q0Ifc7Z2nQUdKeL15Wr3vvcVNV7vnDJsVEuxbWGZ/gZvrbKmq79Abpcmo0",
+	"yjNILS41uxFnLM3lvUhRPeJsXNivOBW7T0XCUsdU/DM1hQdihaUuoBMoJnKGpQ4VNFt1agQqL86daMeN",
+	"eFarO/GKm7uWRDOHiN6aM0xg9q2JUS4PSE+pYVI9I8jq/kwXVAMvS/bk5d8OeucGbQPDUfNVfUS+T3+v",
+	"QJ9WO6933TXHB9YfNHFpSxQmWe8OgcYdpSU17LUAxd+yjTXS2ywBydL5VtlHKynootZQuS+420enCB1b",
+	"1tI3P2hb5CwYumsrV8DfwhWHULHVKUvjLFArtvLM6qi+zqK1m98GzfK5uVuRylMSa1v3ilbQsFAebzo3",
+	"4SE0MZzAl6p+2dlvlYS0Ur5scOXa3ZZb3poPHSu87IIEDD0muWEpJIa45kjWxp9bIX/muyuHnIeELVUU",
+	"gNsz8LDU2WokPglm0Qwp+7nUMzkyrNS6O3r2R574Y+WJfw4J2g+ZfreRYvQgac2Pksy8ptMy0OCywfX9",
+	"c/b06dNvE/bz1fOETeWo0FSCnrD0v1KsqWqosLHbZFnldlUnjVSWjS9LvYymS8GUZXD44C+29/D0v545",
+	"v2kDo92Isgpxr+86vF6vYzcuIJdonX2E68qV1a28PfDQgynEOOaSYow719Buo6Ou7UsrHVv62krXrRNU",
+	"HxLsOOal/N21aDKPfAA4XOfuPYhmB9f8y1XttM6fky93I83utpq2F45fARo994UJXb3VW6PaM/5rJXzC",
+	"mXvJs+OTFTaQ4tOt6ytM8CT2EF8wUhItvnVHq6KF7QuV9WJxDqNh14zbV6Zee9isbr3Q6KmAzLA5R5zX",
+	"CIXblHqG6cn8TgTEZGsVAxZigD9cgYzde9qE6LYB6+qlMNkza48MLCOoORWkbQdrE0zCoXfRyVbsewNe",
+	"2Drog3A9S+RfLtOriq2KanrR0kuPr9EURvBp13zWVIFAvocrAeF5zm6sqekhClqrQNrABnpXdQANtZjC",
+	"9vOE5XouCjbiBvrsUrVBq468Uc7TcpfqVhC7kM044soqvMB7LJfCbAWl5/E+3FRmEQH+BevWzksUU7tv",
+	"3unYvht/C8iNDXWez/iNzGWrH9ElhkpDlR92vizTyxH4AvH+Nuv5j973brBd6aFabyqZlwRdqouQM9uh",
+	"o1lCXt2hy6VsyNvCw5R3g+Isu/ijl6++0hHwI652aX5J/Qza7tcvTo98CHOsv7Byikl/zWKN6erXsZXc",
+	"aNeT6u4yl0G4vpQU3rZykg8hZ8LJfaHCBrScUVXIcnFp10Q5UoIXomhjrxC1tPP9i2tDHtBcGOYTQlL9",
+	"z+9+HLi7AFoVvtGPPynL2d6HD6DpjVvaDITXo1BhN6KcC6HIeMM8Mg3eQAQxOoMrLsQM9b+xENkNH925",
+	"5+eFLAWDBDT8wVcGGrQk0BCgNEOFiPyGGY0BT/TTUSUeKwQfTYTxP2fiPR+V+QIwYTClKwyOcVAXHg/6",
+	"qHF1crIYKg+/hI02Mj1XDoB/LHNBbewdkttQDdWVZdSZHoFy7+o6RlqVBR9R6hmxcTuMLI2rTbPS91Yo",
+	"UdjLi9FdWQ7Yq0yoUo6lFY2mGk0YNwzOEqvwiioXZqgccIkw8lbBPA7Yn/70vS6mf/oTSdQEf7Z/xv79",
+	"8s1rSwCpUfxOXFsBnCbs56vvD74ZMMuh0GPrvFn20Z+vnqNfOfZpoSP6v1KsQ7JvHSrG7nleCQjshsJD",
+	"MqO+sXYceVgzYW9q4brhPD2B7+agqXjoMl1gDBwnJNUtaMjn7EaXE/jIiLKU6tbsD+zQF1jaGFdE2Vkl",
+	"kBiXVbMc2tKzqZjeQCpGWXCZW+oktiUVtM7GrbBcbMbtRWWmKgp9y0uckX0zzMMOmQlhlwr9Vb4+td+d",
+	"Hh211VedUy0iTm0u8vwAnwAlbF5odQu/Pjlh6VID7xQ3H6jdjuqqNu0hQla0SQfsZ5THbnlwOiSj2a8V",
+	"tAnjdjOhBxxsniUnepUZsFcoWfE7uDlYZQcCmPbXr4vJDHnIjJcTR+anR6dUr8LupMoGDFSX9P3BrWMU",
+	"B4i6c8BzrUTKpry4M/bXBMaDtHOzwD/O7Jhzt2OwQ7ANUKRExTmUoF4AACRecTh5v0W6Voc5wIvxo7Ts",
+	"xF2Np/uw5BvXxI6OH/BYjLwXCfblgcHmusgMQ31aZVC9iiBCvu0hNE635/Ga0l6lsesoi0qNONWJjO3N",
+	"/vnfjo6OIHuN+vLD++1ya+zQDuNa59uBfv6377///oV/ltgTPEur+57LvCqEX9/pvr/P354++7M/cpfC",
+	"Y6BhPktHOhPpgGFLOVTHfY+F9D8PqHLx4FWWJlELgK9geZbInAt5aq0i+5u/Xxz8Fz/47ejg28H1wT9+",
+	"P06OT775kNIs315cPf/BTfHZ/hlwbQiEEwVT5r4HyjxnqRWuabxjlcqFQeKjH1G3JLsif9gmnPWfcS8w",
+	"5co+SA+hMuQf+2bfbcDJ0THuU/ojJdLQVabNi9r9kEh6DxXNvuLSWDZNpXLeyDk5OrK7BgKS2kFQljT1",
+	"f8WAlPvZ6dG3NM8LqIZw0zw5stQEf8EOMpTgpABYrmdnCg5MS9hpZUSRsmF1dPR0hIZf/G9Ac0vP6xcW",
+	"fpzaySpgxKDrCG7sWkKxeKjBhzsPu5tDJ/CqNDLDfFeY1VeGeY9srUSVGybHrmmV0qUdEvYSo5a5HAll",
+	"RNBB9y5mVtqzH/ELdjI42kv2qiInxcWcHR7O5/MBh8cGurg9pHeYwx9fPX/5+vLlgf1NCG0FfSYCiz/b",
+	"Oxoc42N6JhSfyb2zvaeDo8FTiEGVE9DFDieQbv+b/ftWlK3dUnkuOfCX9NDajr+lAC92fAo6mciAa+HB",
+	"ocBGG9hv8ats78y+mxL7E1+JDRM4OTpqdF3mM5R3UqvDf5IVjBrxOn2ZRgDFr9l1h0kzwLj7mBPkbtur",
+	"/NwO3yKzqSmxe2d//0fkNt17ZRwWgSVuu1H34v9iT2DD9qEK5NaA82NhSjG1CvIShe6d7Smt0F+C29t5",
+	"FKgAl7oCJrWE97bxgfwo74XChN1/8SPZ4iimkIRpOg/jbQEOF1FhN2Am3rtGEnAY3+xDWj+Ejkg7gNMb",
+	"acuLKAUSWXDnoZ2Dqwf0xKGaAlyfBK8zR/GtROG0Fj2nCuOlQ/6J1rH2jO0qDmc5l43TbdqBH9qxaGGU",
+	"hz/Od4JAOKZ+HZueJHG/gSPcjrvV/948J6Po3w04YHZ2d9w47ZseWWs72/bYIuQGbJKPOIAFn+YPegD/",
+	"075wowNwU9iIvD/BTv/Pi59+3GKnC8GzxQpZbnWdWG4krq4N25pTXQ9pEGgnaH1nrIIMal0hRhoTjCpl",
+	"gtB5dvSUpVXwXqPVN1TpO1EWi4MLazentUQGB8xkzVJT6tkMFMiaSLMq1pwD3k80N0kFNlBQg7qmmy4a",
+	"TOBquS34tFsWtjNKexDyk4rDEVcPT1/PufK+GzkSGCwgo9JsIxjvjw9B3z50qaOHv4cI4YfDGOC9lQiv",
+	"nGlBdgo3wQRd/co0gQQLdJ0FXfzJD68OTr5u4RRWSDpIngtzAZDPkH5FvoROtLPwCIKBm70PydonaSSw",
+	"0Ps8/x0Cc/d4Eu5PnwdfyPHYADzb7ghYmlIXizYKvgDnsvNbTPDBByHo4DL++z8+tKsHNBzyBd+sOiJv",
+	"eqCLvhEQ/MOm5EG5hgCKV78c5H89GGHRliFDq/NaPHeMODT2sOa0K3qJ62E6q5uBY8N3NU4KPissWj7e",
+	"BwwWKyfMUOFNcoU4vvpZJcxoaxhDt2Y9d35llRBWUynUgF2w1Nf+pehwO4pRzHDmlsePuczBATnhZqiA",
+	"3Yvs3I4BOXscoONLuwJM+50AoM6ohIoirPIHh8qNmEiVATAcyA8o5naK4VCl/lSvfb087f51NFPw/a54",
+	"FIsYMbc5wA0SxFO76GivYN/hLWwfsOVOemwelPPSaAXoPDu+lhf1Ai4o0fcBCUfSNeHju0Wsvp90x0IQ",
+	"+/B3hzJuRcUa09klmKNCMAC3b+p/r3R5PbbsPm1VOl+ETlM7O9eAIt9uZrm5PgZX5SzurUXnFGUPdBwU",
+	"dFrYmI+6hceMtOuQD6OOhBBh3X4k6P5YtiIMlTnF41w3xKhbfkG96rXx7aytYkoxi4RN9BzoTeeZ9+zL",
+	"TExnugQ4MsSGEZnIUvbEx+8Qp0FSrA1SXhAxUBHAEKrOkFa1H4HJPME+OZY3o4I0EkXJpYreA9CC+Lz9",
+	"pQcNewIKs1/YjUD3RNro8Jh2vMoKAQxvwIVK6jsDOR04XVfUGfYzATy106NvWYrtEnINsSbe6LYLGAOw",
+	"meEg4Fe1a+u/S9s4dEQvtUsMOvB3Ols82P29CCN5IMZ65LwsKvHhM+AgVJwLIaf5jtnJJV9gyOdGjAiA",
+	"dUvmQv1bPqzlEEgPO+IOz3meW41sOhWZ5KXIF3GDJYz0hz6jFHUnJELQziAKR+kXaHYRjWfSzCgGJUts",
+	"uTxUT178eHCyT5iZBVeGgB9HEzEiex4BbMsGCrNuNHXzoQwfwYerl2AMzqD1XO9Nz+S4Ca8BqpdxSXn2",
+	"TVN+J2owkFH3H1DRsHrfENIKNIrFGY4KbcxQkVx22bKeq1hjD7L1M5p3C8tIwEk60oT802AOgTEkjZZF",
+	"Q4UAWEaUdhzX0AJ+7oxPF72EH7tcOeBwtcdiz0cCPI4q/7BM9PTo26GCwrlr90U7m8K57ppF4SifiD3R",
+	"6K3mozuq8/gaOTSvpasEqTE7ZlzPLXlSfooTkVZB5DtiW5QHuSO29V3gUW4VgIp3BjhMdnNTShJNE/TQ",
+	"APWfL19btBvxVpOCgy3AfGfnFNkWXGbImpFl581kyOCs7O9/7bHhSqsvj3Zxx/eo0aP6DzG/9xcJTTCi",
+	"blJAWDu6KUrMd3RPriaR7moc1VHqGMGXQG0HJI8+PTpKWL3j734DitBorZxfg9rwszcqX0Ac714MVbxl",
+	"I3iIwQIFmQ/QfatuvJ4xkRvRJg2xs1ro1gnPAQA+v8OKxEjjR58P3SV20WruoG1BWwINOnUhzjqvc/uV",
+	"VGK+8wsZdVF/5OvompivuY14mpRtZGIi2/3thCn6JBjhOiyEluO7uabQX3pHF/WCzUThPFp1qyJ0pWya",
+	"svQNWpaOfp0ZbX8QWYtZCm7PfTBsofprqKyYBPKtRArIB/Qz+ox+gifNmd3zuOvjgpE/TmAbzdBADG1/",
+	"TCZIWC7VnTWbdTlhc74wKE6PT0A5RsHrUpfHFCCbT3QuYjFNujeEWqwl0UzYsq/y+wV1LOh/BWcsJP+t",
+	"NLTZlWa0aGA6xBEQ82Fc5TmA4LaoyOxJ6nTpdD+BnhkNdTu0m3Aae5uunrAeSjVR4M55T62P+h/KAHnQ",
+	"rDHkMnnpIm7hTCQuM5a5OCAaPvydQJJWOX1/8RIT7pQHk+MYqMrFuLSzwgDi6T75g6M2xOtcwlF/8B0e",
+	"b9yFvP2AcbaP4xS22+ObPyhmL3r/KNt2zmFcfOwaxlTlzoN/A80gICkc8vnh8cROt5kqTYDCumC+NADZ",
+	"MNQogFzBTGssQujOpIP57JAIaIQOAsD92DEB/CiNq1uB8eD4NaI/90siqF1nF+c8/J3+cnd5M+KgsLtT",
+	"FFxda0NTiNOzsZNSLT3bysM7qW7PGCZqF2Lqu+O67xIKT9onsNTA5XJTIviApVNR8oyXPLU6PQgzU0s4",
+	"h2zzO7GgRmb2r7iwRs8VTQ7dagvXwALdH5g5bRkVUgPQKtYczaySMbAS+9TOAvczcC8yCwiapwm8WGjw",
+	"Z1pjrU2EImDTT77J+y4EKL0dy5IfWXyG3kcfVrXZf0Th+TKTEYRwdL18ck0/vbw1nYa6Wou2eutXpWGV",
+	"GkslzURkrBAjIWelocBQ7N9JIksRmgB3xIx4NpWowmHYl+i7EDyzyiDqtd/uD9hb0pJdczp87gmUqd2I",
+	"HINM6BnMuVXJ7RWBFAJf1OYVXKqtQaClr4xPDgFB/6zVaYQ7cunTRhrUdrq8Vy9QC90xKeAowXcd89oI",
+	"um+VsG0VkcAoHFV0MAqnfEe5dlHWFTCjk3Z52LmPD5gC4TAR22+thx57DJ1o+7PZPttoO1mXtJQiBfEF",
+	"5STYLZEvAcj4LB0FaZWIA69nYqhcPU7ifFJPWTrWxY3MMmhYj6k8aFcapzuOCyHyRbNpSleDFI/wcDZU",
+	"ueD30JVhIqbeNdxqaFIGFTdasWBzggkd96spq0KZEN+hPnyGURBrqCJkfB+q+uHVwfHRflSaCxyHmJhj",
+	"nJgwRV6Wm5w8bUf7A3aJef0sdVhuKZvzO2GGivqSUvd9gz95ut8tmePL9vCSudaF95Elc787/piSGU2R",
+	"j7jyqyRz7EdDmtnCc9bgEa2Os79Ip9xOLAOrx4m/Mi1ImGA86SLDihNX6ZK4WsKCq0xPo+Ay917GoWo6",
+	"0Lv95ufkEacf3+R6dIfNyhbelZ04oMv3Mwl+PgI2oA1jt8IqxkMF3k7M+ybv9uvQzWUCXvWqbAaFgS3i",
+	"rad8xfiC6vEYPIE0ych5esZOjk4HQ0Xtfp1b0rl27WsDjChVZdbey0qtXfh7qC6aIWTH5er+rlpU2i2j",
+	"kxuiOxD2keIShN48VEMFrpLUsp7mOX19dI6dKpRm9vv9qOMlfGBC+zNMEwhINPWdxjyok6NT794bKmiE",
+	"I6krKrXSJWNIINiPuSPvJbTFcsyQhYaqGDOcCq6owKBemml0nUOUciQyqNlFF+xQ1XIk7HpAF4RCrtOj",
+	"033Mm6BNd35dpKyojxaAFTqacdHLJ6dHlvAgMEZoCkqMqEcxNAE6sPTgKM8quS5OZB+3u9vh07RbtHuf",
+	"ph0l8mnuNoISIhEt7J4mkyER+6gwkIU/cGqxglAMlleAMGhV3iNeQEzuUUIwyKI8z3qIHKh2SRL7SldW",
+	"YkxFcSsQDsDJAQwkxC21oP7G5+/GkgDxm/hsJnjBAatkxm+dTvlnTDZ3LWKrqb9unp5JQ+LsFuqnx+MB",
+	"A2csebQw90Ja/uhAEWGAtlthlxBcpWbjSo/ehRvPEe3m86jH+AnOL6wbYIdWFmfQiRNxPIaBhHAPAbXM",
+	"mSI0k5sFI3zjnXqRW0o1Ou4OALfsRvPyeFM4SECYQRiZAXvJRxNMZMPGwqGBpURMhLin/mIWtyMGn4zz",
+	"kIwElQYPFd5RGJASEyAKcidV5kTPmUOrwVRmBWF+uOQk8BRDW4Nm5WI6MFFM/wPIHztcGmC8Qif8qP0T",
+	"4VFxmtKA/citPhfB5RBdSFVqxJZ3mplrWOt8q4n7aqhQl0kI2aqgJhU3OVd3EUJFgJxziIIL40W606RS",
+	"1/X1SVdzz6Fa1d0ziS3XfTvxcaF/w5IZbIzjwfLrraStIIvP1xV2W5k3VPTFVyZyM6OGWntLwtKWHpIQ",
+	"i6VlgW2tdDHlufwN5ovZKpySw1D/Qmc1tSRNa42tE+8pgO8KPk9BiUT8FVxigMa5WUR9oO1G33BwGbKs",
+	"0DNMKnWSBztNnTEjhPcnukHAio+VWA5qPgqrMBo1N16AEhB23GtqgL2DSThJE+oEGkeGC4cgYMCjE6Cx",
+	"1LtR0sSOosgUsdc0kyWaBoXOc8inowN05/nkh1fg53TgOQpEmvE594SOg47/4o6ycd2vU8OVLOG4YKs9",
+	"JUGmfXSaA3utgZTS0DSUm7vUA+K4eES9RzrM72tyq/p9oTbxQ4WAbugczAW/h7KtQs8Zn2p0xYQ3uYo3",
+	"nwVlr7Pxt9i3JgdeePn84ORk/4z9JgoNgTlsXGWnMVSuVRUqduKWgx9JVejZgtgdox6EoWv79wSNVWqH",
+	"lAaHjwnWWIoGOiPpzDiVU2t2XTVsKUSi8t7wyAsERbTEsXx7ikY2L4RkvkdZshsNHV5+AeM8tmcmGvod",
+	"IFh1Fp+FnH9hRRuJIeo17vXIGOlqtxrJK8Bic4cHBKdzuBDmgQMt60uh6xWz9UawBqtp7Ff2ilOBgWUx",
+	"yHMYgi7CVnIzIo9Nip1XxPuRmJFhCeIh9a8dKgOqdiEAYJBqKsso0EU6gakEoQlic1SWQlN47xh4dpSw",
+	"Z5RpKCR2l6eah30XV4dcSauuBU5WavjAjZawFFR999aToyP/a18JK5UpBc/OWYrbQDKBI64Aor4R5JmP",
+	"nN4IK7oWLg9gwBA0IpMjCAVFiHJP/MLQMYPzScJg5K+B0RCF6/TkxMoWOL2JzjPvLx+q48Sydzd18Gih",
+	"WQ+DAHOUqsKyrhoqJ4pQDgwTtyrm2PX4VslySI4+czqClbJQbcvzhBLQAN3P0bY32hKiJweW4Ll2xN0g",
+	"O5yB8pVQC9VYUR+wi7Is5I1XS28WoUw5l1bhAug3mGtCjPdmAf6OobJy5ql9uZU3CVh7R/TPk2f7flfd",
+	"2usIjNSvFkTnucMRlqXfGFBfnXYFJiPIkdT+6Fpjs74zZpljStIfvjL/fwWofiQVIbCQaZ8X1GFsOmiB",
+	"PzAF/g/AFNgcUeBBQnyrjcggKupmZIKUXDjDxyufIB5CaVqlMlE0fP+5Ht0l/g7d8hkaSEOF9xgihuCQ",
+	"jdJLU+mAPr0yrQt5C7qUQwLEHNlZzhe91OdzgpCpwwkG99QNL0cT7xd3GS8jrca5HJXpwNpr8BuwViiF",
+	"x8kN18HC2k9WZMTdOqxxVzfLlvpwgIlVTuhtOs+u6Z/+PX+1ZxCZabzWz83qrCOutJIjniPQ61BlYlZO",
+	"2PHXYe87M4RCHlAwJvott25soG3nrQ3WYmycO00NjRW4CbUMwDKq/qPP0p9fX/789u2bd1cvX6RAen+2",
+	"fN3ua1WAARlnFDivEBzlKcNnQkICLbY9/ok6dsSHd5ia9Gn07Nrgm2naXsH6dLo2TjvocQBdFwpMd6Vv",
+	"Hzomshsf3o/61l7cfEGJ6ORx8NcHwVnsf6EPIqNMfFl4yzUAuQZ2mjiUlbqqB/lPE2uCG34vMkznoBON",
+	"5BMa64Uz5E/r4U6cJwXxxgiy2xpYon3b8Y16R8N8qmIdP3zXdfpBz9kUKp08Fs9DYb91X5YrfieoEjPU",
+	"h+zyukA9xS4TDGTpuXxa71OYemLHYhPnM07Bh+xD8JiYYx+NrBN7ebx/NUEXd5SzGHXv3DBdMfJETj0i",
+	"Pxnmtbp6SlkcKohFhnp5cCcvZRcRnnsq3s/EqBTZ9fJWYEndUi5Ta/n5UG1Rf75UKdOdC9AabS4fJcfo",
+	"HRDkjgPNn19O0WXJizg+pu+xlUXPvKJ+dx1NzlWRYHI/4ZMJJmNEnifufEve2ZSgnuHrUmtya8llQP4P",
+	"iHHUPULVzGX2gi9EK3EeGG8ErEFxLF1MwU6ofAWdLDBM4sYgyDCZ54hTiQWsdsAQ616I8qxW62PALsKw",
+	"kWNOuVTCOaNAZld5/nEBajL9l6zCRrYDPAUeHHgZ9FvbO9uDZgiuX459YdwSCE+ViPT4KNmb8vdyWk33",
+	"zp7Zf0iF/zhebkj0oI6FR/AXwPasD3QjJT+WswBH+2S+gpW334MRBjHaXTsVta9vZnO0kvTL8M6dp1zs",
+	"kqr8OtZTVtjGxyi5AuqyfCyICKvQWyrKIhKLzvbRPVKEiEQubTJE3GSXsZGAbWOqJYIB60JkZ75CBBO4",
+	"0KMg8+wr01CyVGbQj3y8j4oMPIaixUc901A7DGKMJiUp+gdQRpSu3loJcc74ULlQeqhQW+m7WC68Cu4L",
+	"dkHThKO0OlwUabbiv5RTkQxVgHUIMXff6JCyzgfsF5dB0DJBoher8ZIOq2vuHTIXR1VRAOpcJDSbMWLa",
+	"ooZ4pnIzyxggaDxoTzkAuYu+yshzBtGooXI+zISlofd5GpcdgDwXM7ALEHSq4WJMKWfCeRWT5rZ5b6CD",
+	"XBgqK6p9r8ZvWp1KMJRnBjvSeP37qZfdI5vAYXkdarDfRML7ChB+N4twArQz597P7PqJYd7l8ePN15po",
+	"fs5WTk0Ez4DB/b7n2t90DUKPHvrnaIxd6/v2jtZyMDZi5r3U/gCr2lkjTyYq1eiT7zBgt1KFTGQZmRmf",
+	"K0CmiaJl3lrQY2wXVhWqoT2Q12qovCOylhWWLOcxIWNopB5R1syCFH8s6IYcDkCwwcQuZ3jfQhchawk4",
+	"cE0T49JGrc3QHTfnzlpQGI+F7SETeaTVKK8giR9WbazSNzdn2LTuAlPP5kv5KJgBi+8/SihHuWTiXmZC",
+	"YZreEfRIaltvhNWJ0MqVcqFWF1k1Ew7Ss5xrmI8vUVJCZK6AmI4lutYQ02Fk5HooBGCUTWeLNYDsSi7U",
+	"gmqgsaEJ8F6eR8gKEfMlUGosoTdC2ME8zvtqjOx0H/ejgW/dSESjTzFY7ZKLXJKe2xz3OTSmO6OcJXDQ",
+	"uoSKyOeD/c44LMput6kKMYXsL6wsgDqAG+NObfllzRmjw9WfNBIasco5R1K8g/aLB40USWkCBkp0Ge2P",
+	"0AyeCA49IDFA7xqYEa+GF37HR3djCXoZkoWAknWo9xlHocOcl5Q6D0txPSUNXRzI1zq3SlToFQG7BWQG",
+	"hTBaCdg5OGujEamSUkMXFGKDvXLsJUUEm7TLSm7AW29uWLxS1KL7yzJBGuteb4hEvOyxLJEuWO9NwLwf",
+	"ydw1h37+XcZuAyEVM66IJ4B7BzzQAJ1/uk/Z2Qg4T52c4BZMXLwg3hyfrSzLgOI2VCgmsSsoFVZMz1Dp",
+	"5WahRpNCK10Z9FLjOxzwKrWO5VBKAZfNMZNa/iwVR7kkqCC2rKnFZWaV7DUdN/wOtl5R3FX5m3iwe/qI",
+	"l+qSSKLL/1tNdw6On2Xg8/wyLhPcgIfzFl3B675oR5FdwnrWDPv2WEwZ2VSH7/FRsAg6kTSDF4iw5Z0z",
+	"47yJqbyqlL8zYLXkJCA06XVeAkgzWXIQsL7+AWBbu3EN2FcHr8CHHRNyFx9EA+5zsP1XzRKKvKviS7H4",
+	"S6SabSN7y178w999kUdsNm4Bo+U9LKvBRd71cdFi5Ta5Ib8ymAmMJg0vsbuu67cPKbb7A+ZLL6QhnA8P",
+	"6z5UYrnZMFWlYU/iclJzplLkluD8wr5EYH4t11qo7NGcfp8ETKO/z+9Roa6wodNDusJKbu620lgSp0cv",
+	"9Xs+h6yKbCoV1Z4bIQyDqogLZlmjvFUs9Y+7ar7To9Ohij5eigucdCaXX8Ei1sSJAUQalutDKn6wrqBx",
+	"PMla7HgV7fz8s2ULVv9qmUAt24TKVmBiYOmgyVIIe3O75uTeUJsPRalvtM4FV72i1J+XmsjNXQ810e7Z",
+	"o6iJRFDuWuG/16mErWpdjBPlc9FdfCd6tJn3jEpcrYl6fNugdVJK25AiBhnduqGKADewnbuCPBHub5/X",
+	"IE/ZmhsXq4yYd9YeWCIMx0hn5OZuO50Rh7EUsSulkZu7TxNKgkV1KZHQloZy+z6tErlilqBEcnP3mSuR",
+	"eLxWi0Qy2uAix4Lx8Hcg4x5AkLOcq8TjMSa+KjaJdD2TxAmXoJQtAT7e6oCa9vb5wTcJu3jR6h/Ayfhb",
+	"8pkBMG6+7augF+EQOnAXIWtzc9DF9o17vJv+OFiL2xzDZqaQXedjQCxuJDqH6heIQXEPCOaUpij8NtdV",
+	"7kylCIbrRuR6Thp9SzIw3MpnKwAGdyy3Pok1tI6YH9MGeicUFMXjTG5E4s7WqtKVcv94OM5/6Jm0Ofx9",
+	"lEuhypVA+t9raNMNILw8dJyD6J8h1oW1fEv95nzSUVHvo+WC80+sLACJ8A0C8A9V6mcXq29RZ+E4hMpH",
+	"IwFZ/S5n1+MHW5sDI5gEZ9jRvPfCjba3U3gzAATtojjCC320XFUcjhp7wfkzGecSYp7ejvhqj+JkdyTP",
+	"YW5xkGKJkiHJbboyx+WyBCsf8FxyLqdUA5IwvWn04iIa7YuOYYSFrDdRoy1+rHhGNCRVQdU5X3zqO5P9",
+	"nSENCEPICJfB4Rsdgyi3Yv34yOEVcLUAqC1AguDFrSi8qXr8lNoGGcicvIavsYIH6xAg13KoZriPELc9",
+	"tIOnLqvoTsxKHNNqjvaPAUufI4EcXEFGpTQEQ5RJDohhHokTfuyrN8ImnGMIRVclpUe5VRqWxhSnR6Uo",
+	"D0xZCD5NKeiMGS/xYFbTmWL+L1exuqMLBFWaVnkpZ7woD8e6mB5AwXQSmtH73VagHk8TzPOt7QmaYoe1",
+	"hUP6VmoFKwFr5fxGIOhRE9oac2gAK8zDH9nV25tW6NwqVAUflRBaf+XWOOPl5Iylh2nC0uHQ/neQEtrE",
+	"YJDG/SEG7GquayTt02K8IWznCTP+GbBUucuULglbzVrNaXjFtcxMmjSuCqZSc+hoIUsCIQUEjZT+htQi",
+	"sr/tPt9wI74yQzXK9eiOPeHMICp1wk5O2URXhfHd7vY92QAOq9WOxgwaT2cO4QP8+RcvMEH5AjWEGjgK",
+	"Oz46ohlCFZs5Q0Q7qn0Lh5ra2zDlapHWaP7CYzaVARHOh/5uY6QUQiiIgHSHagWSbrfPJjDKdc5YoP+Z",
+	"0LMcQWgILRPyoNy8uhyg8L+m+tviDDVlIdXt3geUDV3q+J8O/1SXBPbe8HLvbO9GKupd2nhfD937eAfC",
+	"Z5VLJhD25x/dA0hwIDy04PH2biOw1qs5h7/X+MBKNw6QevQ4qT8pNM8NXCZ0h6SGdgis7NtngT9C5Ytw",
+	"vcGHEb048mQMVWhBSZ3pCQ/5fLk2tf91xCXWruPn16MDFU1LCNspK53FmZjmzAkPAFI5Ee/Sea5lEUnd",
+	"AXut2U2h5wbyg/UcOlxB4Uk5EdOzGMIbGG+m5yrXPEuoWnmojJLjses/ColjKrvR752CDFBNK4iAddFA",
+	"lxG24lyPHoS9Le+pY8gRa3nORxNx8Bzl/jr+Un/4Q7Ln9I8X0jiE/LXvaPlJ9KZLIr+DtzqXo0XftzV/",
+	"9iHZ+8+DWDs6eDPzVYCrXtjxqx0z1BdEjcRTH1Pv72Gb+imsMksjGO+tAtHSN9kGfASrK0OIq90sfRFG",
+	"6xMxjjz2DkAdhunSTuDL3rFiB0t/WWI06gsL27rpr7eLwzY+llkcHVybVdy3n+bWRnEHsYv71e4XgK46",
+	"AJc5PuotLOzCMGCIHAxfOsPaVXIwo/jMTDR5q0o9k6Pz0KIRwP9Z+tL+9LU19ggRxJo3YF1ADb8eA8yW",
+	"y+8ADAEEx4QfpoAJgK10odARMUpLg6Fg+Aige8hjhg52lyzCzd1QPXn5NyhH9YWZP3JTHsDbD169QGhB",
+	"txLEKUzqlcRxukRRofdUAe5xtkjPfQTNV1nNJ7wcupgDFnHUfzNg31vbDT7Cnv2KRkY9Qqpb14zpLHhv",
+	"F1TyM0WwxFb0KDcsxATvRcFzn541E8WEz0BTAe/uy78dQI7LUEFNCG4cZHBayex/jpOjruiAvMB9P4Ip",
+	"9qNSTGYhB34+0WB0Yk4poOb4GD78VmZQ72n4nE2lMSICAXeoc4hIibZaCf9GkLWB20FfCuaQq8m37HAh",
+	"ph766fiZ6x86GKoL51KFmWZauIowDprUqCqhAsfuzbP9c0LBKQSfYucpuw6pmH9jKATybS+idiNk2Q8V",
+	"ka7TqqlHMoziYJ15iXp/1F3Zd1qBB7/ZB5hUBVDP0HSlualwlN+hZmloSa6hzViUo0l6RnfqEkt82Igr",
+	"u3ojyD8PiwD/AKwmVAgZLKHArTBMz8DNMFTplL+/pk+h+trXLiAEB9aYnddcCacn37K04KW4hmc6TAp8",
+	"6cv77dy53JTwU3IXrhFIpXhfIqMkj9kGiXv3KyxlvDmJ99OwpfLX7XXag0ucKaiPF6ORyA++q8ZjAUr1",
+	"Ws2x+YMdK43f6zzX82WhSMLpUQXiLOdqXXZFIe5lABmfNbtfhqSJc2un51wxBIDDcj1giQhMlSX+XeyI",
+	"ykvDeyDjYt91hrXvqWMcfKxB/tYu9bMzxV2b0DiklXO1vf2dvrzit2ncct8N8ZVh96KA3Qft/evg/PRa",
+	"Dp6fy05rHEJrLgdt64bVVOPXWomfMJy+Sx0ZZtfBkOzqGhzI7t06fgHPwCuftlHPJZai0vtJd3s1PrAL",
+	"PoAVp5gX+FFDP0LolVA3tqLO7UNZVVsWp0OMrfX7PMY2NFceb8tyHUrhM+EAgDc5uj8+JzXIaaMOrjdA",
+	"wyrxvhwq94PQNDO6RZIitDHn+rPTj6A/B70VNRN8NxTqM+xe5wH2aJg0YboYKgKPx4pOIBqil9DlAieA",
+	"dxxaAto1Q0s6l4LlZh7l9Pifx0eaDBXCAJCKVRDqphJnyFfh8ocuIqfHJ0EdQ4LEGk2jYQO+xb7zgLGi",
+	"i9mEK5Fd0xZdF2Js0qHCfNg4xuL3EKFvpryw2iKWYYC5D3jL2OQ8O0e1/1Y7VR82G1L8+IiwAmpo0jWQ",
+	"GlwPjecXFiXUOusNj7MWktlU4thj2ZIxxkzx4bOY7KQu+f2j596u48O1JKaQiKsL1CU+U1556SKjm/PI",
+	"FfrYoSPSlSCIS16HeuPTuLeVs7YloGSXjn9AmHy4N6yOjp6O4HbIDP4hzvAzp6zhh8O9tKk3hPD7asVh",
+	"Rd5eLg2oEM/dmj9bVcLN8JL2u7Mum77fpWrhedWXq1407Yjo+viPHjdhJoXgfU3HcCj4GFnyuRcJS43I",
+	"UYRbc9llybqcmpNnXyOwvv3hEfvv//W/WcrVaKKLa2v9pgzv11C5T0sNSQNwh5YTEYKQhB7Gsf4Dnifx",
+	"vmSlvhVWivteI9AXzzkRq+KMnZ6cDFXqJDJ4G67F+5EQmcusxfLG9x35OvAIQhc5qGRiGmloBOs0jFAl",
+	"PVRrJa81DkmzCcxMaRIMJQj1VWwltHcgkTlUqHlFxdSYLlPIMvavQWsHr9Q4n5k9S0gRsbqHyBLvodLQ",
+	"3sFUU5Fh1k9Q+YYqdJbgaoFZn1huQ57iVTqIXcfTj9M4kN1HnHRHadD09k9TwdOHBV9k2ZoKnhoDresd",
+	"S8U9H8FDHzIPpffCV6xu68Ukn10ey0UW+bg3Fhx9VK9DOZ3pYgvM+bVS5ucZZl0esazgY8fUPTY0k5kh",
+	"uOpmV8qokhx6jqKydxYg6ROW8hwCAtezQhjosQIsn+oAIZMxLcQ/QXKlviU+NKxEt/SYWhLC3Fy6HDa3",
+	"dwYmiAGECcWnQAfJOTxDlSbg5CdBpphUAGrmhEKYgWupjE3KQLfhJeaMOAuAZ/g77zh0gg7nEaSRkzNr",
+	"xBF7KGnkxqulkvQAtF+hCyPNNbThHTLxV0jjn4aJ4+CbNYoBegvtRzrY3G6bMsK03d0lLcnXJuyGF/3u",
+	"lLY1OXTPEfXugKvswAhL9VQZSQ6rZb/Tub2x0pjEY1j4DiwExZX0V+NqDpRTYBBTno91YfUlmXnj0K2m",
+	"dnPa/NDtoYCPvmYhHBBUpZWpKFfBmRu0xDk3zAiIWHdloxA/Wpkuuw2WgZ2Pc/M5iGSale8ebKfWNa8m",
+	"GaycoE9Zk6r8+nSvBZP/UxvdFK/Zherz4XGyMbfVZHaXO+aY9Mri0u35TW9h3OQpQ0VWOmCS2q3DWnNn",
+	"vn4sy2m1M6G1+EexHKxOfTTr7JPUqfa5qi/Bov7ybqqddyjxwdSqXVofscQ/LCq1vR2y8VVvNVouMmgh",
+	"o5WXNJj4+Z5Da2b0QoZgFmbZ+Kidq+pOHDy/XfVXhs0Kafc3NCdA/sGmOhND9eTixcG3+2fQPZ+6QLsq",
+	"gCgtyLc1iK0gmeUiBWNnzmUp1e31WBfXUs2qEsGZ9RwBp8kNlBvI6rEah1Al9qmz6/21EpU4Zyl2qidR",
+	"6wuDAdcUGse3xdGbayOGp/Q1fXVNXwF7qeMLdgAL/gL1TI2ODg6t0A2oC8RqhWzc0OOIK0CGTigrjtQF",
+	"aVihKyxKFvMEkq7OmZlAdT6cqjUIWak1Acs05h44tt3s1lkPFeSZxfqJNCAEYO9NyXNBaLZuaSGUsJGE",
+	"uHhxcLyfMD5UNRnQIQAG7A0MRk0GsQrb5yy6ghNwm9pl239EpY/nODkgkOtxledgaS+56bDxGsWE6d7E",
+	"oWUXKG6g+lChe6gubyBDhoKXUKWuMJuUDH88/8TaJh5zAU4akuCEKs9XuSnDwAFD6AlCoYCvVWL7IKq9",
+	"ToYK9oHZu+PAVbANDMGWQ0ACYEEoZdAxgQH7iTrPQpQdkWYz6vbrtqHZ0oSYAVSbWm4AqgY9iwfin4R/",
+	"ogMByOO4VToXlXo00fyuUo8tmANsQKvXENNnN8M8qgnpV5mYzjTUXrwjAl0ns9t+8uBO017rHrDUeS1T",
+	"l9DtMQ4+72I+Ucv0JdHakDubIiWs0k58HmBnXPptvTQkag8tfWfsQc/UMhcYfudH/aJhDOKl9GgI5xb9",
+	"aF27fI5nvefSY2Z/9aK9w99JfnZjwLSGCutmXsJS98a2h0BLoXE6kx7dae49EtV0I7Lg948DauX98J+M",
+	"TtbfZ7trfyPX1sZkZT8THxP52XR+XTbXJb93/c1IS4QtD5TJfGY16Ddvnx98S0mI9TxFicU0mEIACGAu",
+	"w601jEFBoqXb0T8F2+qILp0QLOb2Zr12m9uTsj9R3tln6nz4i6Zm2zq6fw+TbYbKwoFTFj4q2lmtgdUH",
+	"0r2toMu1Mx0Yz7JCGAPa+en+uQOky4Un/ppdDTm0oWt1ZDMSPVLIYLlJom9v+FGVBEaUb3HPdttmuj7I",
+	"84mWI/F/Mu7c84nGksNVCu72IHMe3v7Bmodcujd+0UorrWK9vuo28LHUVTdea3HxbrqI9MLbwkKEdMql",
+	"SmtcCm+M89UBipXz1yFLi7rBgitNZuLa/iaF5ngmbvEaet54nyQmwgOG8apOsTETbM7SNxP0yJ8IERX3",
+	"PMXyx2VQqgjGesbLSYAEJTDtbWGsvZdxHZL1RzF1nNJuGbrj5J8kbc4trSth2aFgfg7w12vmarVdmu+X",
+	"AoK9bZujNbKq3vvKOXd2aLX0aaP0RtXqcbBftokaaicE8YdQq846IYdb4nzipoKCdR9dirBSpUPVtxrj",
+	"yf75UHFf56SVWOq+Yh97inX9ISBVa8xk+S0i6gFwFHAYP5wuanB4GCMQhThnBZ+jo1uoDBPyyuXyNF+A",
+	"1BpEGNSjG1glRcurQpqgd8+HTVDkU4MtcvbgOSIFANrCLkMslG9NcmNamRK69/UOwMF7lWaVGkslzURk",
+	"HuaV21vqZVhHhy2EmBiqkF7gnoKgR2pPgmaFO8UpHMKeYKojS90a9weIaykLsRSWY9CtZByhFXwF8ZWa",
+	"+hnPtTM2hsbNgF34nP4WhERIcCNU4TagKrubnSBpTiwShMGN8PCxHgctnepM5PXyBi/Cz4cqnVIkJl2q",
+	"fjD2vVrJEc8BnCRhmZiVE3b8dc3Hy+7EwsRoDXquSEKf2OXX421nlFVWl8/nrB1zvkWZqYfXHN5ieyQt",
+	"DiEtxdHqaM+KtLMojBZiZa4t+7pgGQbA8VmgfinyzIQgWjfpIrgkpOJJLGkEkLMZL4L/B7vbSqMVdX52",
+	"Ha5Qr9FYdG+Ea+R1gD3pJ1rfJWSycXMH8G+FKQEp1HLEGcDc1KPLEXIMheeho/BQwXAU2gNgdzmaeIzY",
+	"aF2ESqNYKfLcEDpM951z8WHKOOy4URQKh8pQy/qBT3v4EkyRTiKpY9/47OgpS2M24tKf00yUXOYpcU5k",
+	"v1DkqvVdUHgAekoXDmjOk5jM7O2wV874kt82LdOSSfnWoS3uxmlgX/5pVMw/Yoz/kjFGWEEz/eaBYort",
+	"iixE7Dv9ML80W/xLA7k89dpXx8zPgJVHakaAHUviVA+fexMSkTD5eaievPgRxWcEreFUTOAfMZwAFe77",
+	"ItnvI1HXX6i1xZv+A3blsy2Nxel1mGxworsshsXkky+3Ehbn39ESF+/DJwqk9TH5LpbS8xJ2U5WQZ8Ql",
+	"QdW5BuVntctLZlgK6olUtxR6oq67mHVmZS24ncI1Hqpwj7dozRu1/yz0HJp9FpZNK69FS59XJQDIDZRj",
+	"UCCBfQNsRgXo51azcaAenoupES8ULyPtp24sWR0FlgRFplbRLLGcNBgTQ+VfB7rqCJSei3oshXgf4JFV",
+	"own542lT3T5EGWqkexn5Gzr3WDrl7+W0mqbn3rQcKoRfCyYvBAwdnK+1f60O+2x/OX3OEKJ0jRY2UdJD",
+	"7tbmKnoDxnfOzVC58l1CDwEd0R2rq9/dMAlujV4fHVuTCtoVe9at17crkMBpsx0pkPjyP9TIP9TIHamR",
+	"lI65pEb2EHKbK5GHfDYTKvvULlEQOeJ9GRK1/ZUnrEpIOU/YjZhIKPClliq5VCJxqe7c17A63AzLp3E/",
+	"EzbiBSTeKu1Tu6FVSN13SXh7PM9FAdkh2PIk8GHwA0515sUDeIycDDas0HpK4vwcRRU5E5p583qumNWc",
+	"v953wnGZxZeM53O+MEwawvxUUUfGXN4J0q3BIXG2dNXR0gZPZ4gawbTfvrm8Yv/9//y/SAZpQ9q4VnjS",
+	"LL/Ss/GhinT3VQngbWqG643YsCqSujBGMZrUmohFldof5Rdblh1wFa60syN2Jj0uskwGjvJ4gqPTAgFU",
+	"BCh8572AIVAZr6U2UCcdvJXYTp4TzbGpEPZquTMeKl+ASaAheBpb4i50iKslBlMQ7i/UbobqGOqbgLFX",
+	"qMQXvMilKKKL9sR3OA0bLVQ13Tv7u33bP5Ll7taPge0AHJNsfaEyxy9/JfrdreAAR8Ijyo1WzENgqBAb",
+	"oIgQckPH/kmUItt1kTJdMyIcv1kO6BCRK18DxUBDHoCqbl9H/gzwoFKzB+poCGYA5gFMtboF2Gsj8ntr",
+	"ipHmT9iIN1JR+zpf2yELA3LB1ZHARtOdQX5cLEXwWuMGD8weCwEz2Tl3fAOE9bmwxldOsbCz6uR+n6fz",
+	"5C2FnHDCMpTF4d3dNYcwQmUHSs8/tXL5E0CLQsmgu3FpMJSJf04IUzTyNVVeA3U1WxTHqRnvJkKBoPBx",
+	"ntN15UWAcAOBEzMsqxNCbP2M4tSWnZuaj9axFfZPDXziZtHUfF3VSJdj4kmASPOgMPuJj3OCKhhptA4L",
+	"DTK0LBP6Zt9KdsMMwL8b0s/jjYQEqDGidSO6dfH/UXd9v23rVvhfIfpyG0DO4nUtuuShKLAUK9C1RZI1",
+	"Lx4i2WZirgrpSlQ9o8n/PvD8Im1LcpsbJ83DxS1iihJ/HR7yfOf7dKmLWqt542uM2DIy16AM+YQ5XgtV",
+	"NdaCo4308SsbMgRIYZUx0z342ECYA2l88MwR+r4LQ9BHGzZFeljNgN/Z+DCYnHFbNN5dVI3NgbbfO7ev",
+	"cmO9rqpm7nNgtq9VUfqZa65mFByETL0M23pdVF/Zzoef4sMXEtnL193jTjf4ec4ucH6k8nFTL3O1YGlo",
+	"fvMeGGk7vbBukWYbgt5G2NtgYhI4DFqOk3HR2slynWOg4v79j6YtR2KxMOOrc9GXMgkFesbTPOwnemo8",
+	"tXTjazExa2zwBiiq4sSvgqne4eiPbPIa2ct+Znc76jiuIEcwUgbyYmkHONvpR7fYGQoOaj/Bqh8eBmd9",
+	"aFtHnCIZryj6YKLwEC1e9JrwGBA8rR1DXiHLjw2tGGu3yEi4ZOdb3Q+2673UQ2e0lSzlmiOfFHaiyxLm",
+	"tCCXpg6uPcHSBtOZCQYMoUx0rEI1bOxxdBlfgvJ2cBzPAWpAXTGyFHynS94YnGd/MZObaSR0PIpUR/BM",
+	"UQpLyPqaa3cVw3vApzoOxZ89hud2kvBhPx2fDb9asa38DYNc2wvDmPez4pxgwAavlxYzV+L9XxaRggmO",
+	"D92rrQuEPbXlH20LJfhGbStlA/C4DnOUagkVJs5VvPNbhTMqRjMCOGcDzgiiSC0nVMMCulENF7dy2Mnx",
+	"1WE/1FOJvuBa5HJA18Np/0DDGo+XafmVbTlbeeUVFm1b5kJoy4l1flbYFF/IzCZrUbUOx+LPnFiTCFK/",
+	"HQqtXLNCOzq0wgsehVGo0/6lNEJPxvwJhxDcbQEW9y6GkLfw4J7cUbKRRbnCGiexU7yngYg7kn7KlCY/",
+	"CBlIEcx50JH0dIbf9KRTnqAN2xOesPsfKt3Jc8eKuuhkoutO2FUxvTYgztoTkUpHdbuTe4SbRvDTTv/5",
+	"dvDXl6+EI1ymhHqr8jBFI4oj/BteNLJjXTp7VTNLheQLCZ4fuKFy6ssIaMarT+ssxOoxKG+pVpVUWpTl",
+	"vspBOJ8hziO7inEGeu3GfrVuYdMPIOcvpjD1G15EucM02ZHVhbp/Jf5+jzzTCOHH1vWk4ED/ZyDYbOH+",
+	"4qkk43gat19aSCsm9y8/4P/bDkTvosrduiIiJqvEdYOOAFTaR4iCVjtOvG0yZido5XdOCxHectee/WWv",
+	"PrxkhSykqWBImmrriLyPiUcYDOeMS+RX+B9hnXg8Qo19w4GvOWsq+zvqu3v8rp/NOENrfYfxaCrbfxo6",
+	"xsOAgB0I3YcXgFF1i4FtXYR9CyhJP9KtHx53hiScEA5XU6h2ZFGxK9Lg8R2DN9e6Y3zbXGw7leHdgZVv",
+	"KvsoXjW0qSuvP4zKA+b1HwOF1R0nK5kAJjHuE0uiMpnkEhoCqNZq3JjSgygp/ordtMLSBw8V82JsSuON",
+	"rtXzT58Hw7/t7auPkJttHZl3sOnD4V4rZ9CXhGx5R0MrpDIddOpAyhecunsZ1pWRXK3/TTqcy9rr667B",
+	"DK6dDKX4YPfIxHAe63zSBxNpx/bDSezGhzqgLNJOvpdDSh48f9ZV8i668SzG1FjzrdFZEiKDW5boxqfU",
+	"lcHVaud+RHdeOndHxl7qfxy3Pjavx6eXnnsqvvwiGbS7+POLbivzL/ETK00pr85q5cb/1RMPgd9w3CXx",
+	"dAyr5qdu8lV7im0RavJKe/mF6szxJpQO2t5BbSNLsy4juRfh7qKQeXINjOr4SWImRWyNDx5taMU4OEJO",
+	"oPfneoxfABkDc20JVY90eKRyHtlLODkfdO9roG1eF3o/HNn8h5lmCtP8D9XoWdH42ehZsMjL0hXTQ4XH",
+	"pNvbfF+JCjtIq+efKnNlgCYaIjmcqh0Th/9ABKmr5AIXkvereuDg0TpXwbLXCXwf0ajhKP8CGYctfRvi",
+	"U5Us+tBxJ8enZ4ehv7z4n4wKpW6dF36W8fVitZTOB/pvzj/AlmZE0AK8yoAnhNm2hq1FAfiMjZeo+Kxi",
+	"U5FdvIp/mOPigCbdcItuktbcjOzNYDCA/0IRuFDeB2VjDinsh77K1Y3K17UWc9X5DJpFeGpDWaznMeS5",
+	"h8c2KO97HsOzFDy2Ic6x8phM8FzlHL7M4GBxUetvb26hilQsX8jIuQwoB+QfitoPoMTg/T9W3tDYtndA",
+	"xaiNax0uwZXUaAx5FpdeVynQ4yaM2ynVB6cex1RAKFAHmU81kG9Deg8WBSskcDvOpg9WJgNFnIbwIEiN",
+	"FrGmmaqLZQZYCe9KwdRUlUvuc41ggRj17FFp56oI8xrsmrNWy+qZlE5EhIcHB6/5bq6OdxrWeWXsyF66",
+	"aqLV8+Mvg1d7WSg8TKnapRVQ4jWW+DssieHBwQsI0soBXUBG3jkF8SXU9YXbc9SqAsngkSUrLOnflS5g",
+	"jU0A5HQJL2tXZQi2EC3julM+vE9Gm9T611078IaRPop9geNVgxTjNQjuA5rD+Pt342nRsZQHelsEgcK9",
+	"BsWm4/cmmy9uTVs8/f5tnqpq5xGsvhu4Ma51ebkf5WzogLGpkxNdfzTgdGcvD5KzsPngvwH0Q540G39T",
+	"rXPPJVUh99xmTW/5gimcJwvE0cb64PYqbQmffNs1f1Ku1YRVLLLoCGnwigRRW3WfKUh7qfUUIGzObtC5",
+	"JtWItEVLCxlKjika1w7mT5EwL4RunnvMxeLPorzxzeremVIjXoPKpOMVA9Rto43Ie045LWLehXeIEClI",
+	"t52038dLNdduXurkFRiA66ic4WZoa0jrU5rHGY+xspim2jGgSSpqmv6bVHEtZmOjgpMG+e/kGjOS8CVK",
+	"T3rS+I4pdU6RcYyIsMaasd/JkadvourTaUp/am2WNCkqG6pLU0ZcNyDIS3RRY50zU3tXLVtq/GC+Rwoi",
+	"XJWQLInVpY1F83P7n9v/BwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -33,6 +33,7 @@ type API struct {
 	Executions *subagent.Executions
 	Contexts   *subagent.Contexts
 	Feed       *feed.Service
+	Sockets    *Sockets
 
 	Readiness Readiness
 	Gatherer  prometheus.Gatherer // nil where /metrics is served elsewhere

@@ -115,6 +115,14 @@ func failureOf(err error) *domain.Error {
 	return domain.ErrInternal
 }
 
+// statusFor is the status that a failure is answered with.
+func statusFor(failure *domain.Error) int {
+	if status, ok := statusOf[failure.Kind]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
 // problemOf returns the members of the problem that err is answered with (API-4).
 func problemOf(err error, failure *domain.Error, status int, requestID string) map[string]any {
 	p := map[string]any{}
@@ -152,10 +160,7 @@ func answerErrors(log *slog.Logger) echo.HTTPErrorHandler {
 			return
 		}
 		failure := failureOf(err)
-		status, ok := statusOf[failure.Kind]
-		if !ok {
-			status = http.StatusInternalServerError
-		}
+		status := statusFor(failure)
 		if status >= http.StatusInternalServerError {
 			log.ErrorContext(ctx, "request failed", "route", requestOf(ctx).route(), "code", failure.Code, "error", err)
 		}

@@ -112,4 +112,5 @@ var OperationRules = Rules{
 
 	// Events.
 	"streamEvents": {Scope: access.ScopeUser, Of: access.ResourceTask, Stream: true},
+	"openSocket":   {Scope: Public, Stream: true}, // its first message authenticates, and each other one asks for an operation
 }

@@ -24,6 +24,7 @@ type Options struct {
 	AuthOff       bool          // everybody is an admin (API-21)
 	Locator       Locator
 
+	Sockets *Sockets // that this server serves; nil for none
 	Origins Origins
 	Bodies  BodyLimits
 	Rate    RateLimit
@@ -72,7 +73,10 @@ func New(o Options) (*echo.Echo, error) {
 		return nil, fmt.Errorf("join contract and routes: %w", err)
 	}
 	serveDocs(e, ops, o.Contract.Info.Title)
-	return e, nil
+	if o.Sockets == nil {
+		return e, nil
+	}
+	return e, o.Sockets.serveBy(e, ops, o)
 }
 
 // sameOrigin is [Origins.refuseCrossOrigin] where authentication is off.

@@ -45,6 +45,7 @@ type stack struct {
 	access   *access.Service
 	plans    *plan.Service
 	metrics  *prometheus.Registry
+	sockets  *handlers.Sockets
 	stopped  atomic.Bool // makes the writer of contexts fail
 	hub      *event.Hub
 	waiting  chan struct{}           // receives when a reserve begins to wait
@@ -91,8 +92,12 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 	if err != nil {
 		t.Fatal(err)
 	}
+	sockets, err := handlers.NewSockets(streamLimit, metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &stack{
-		contract: router, store: store, metrics: metrics,
+		contract: router, store: store, metrics: metrics, sockets: sockets,
 		access:  access.NewService(store.Access(), clock),
 		plans:   plan.NewService(store.Plans(), clock, announce, nil),
 		hub:     hub,
@@ -119,10 +124,11 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 			Store: store.Feed(), Waker: hub, Guard: s.access, Log: log, Encode: handlers.EncodeEvent,
 			Observer: streams, Limit: streamLimit, Recheck: 100 * time.Millisecond,
 		}),
+		Sockets: sockets,
 	}
 	s.Handler, err = handlers.New(handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,
-		Metrics: metrics, Authenticator: s.access, Locator: s.access, Bodies: api.Bodies,
+		Metrics: metrics, Authenticator: s.access, Locator: s.access, Bodies: api.Bodies, Sockets: sockets,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -62,32 +61,54 @@ type events struct {
 func (e events) VisitStreamEventsResponse(w http.ResponseWriter) error {
 	why := feed.ReasonLeft // also of a panic
 	defer func() { e.stream.Close(why) }()
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-
-	out := &eventWriter{w: w, control: http.NewResponseController(w), over: e.stream.Err}
-	defer out.done()
+	out := eventSinkOf(e.ctx)
+	if out == nil {
+		out = &eventWriter{w: w, control: http.NewResponseController(w)}
+	}
+	out.begin(e.ctx, e.stream.Err)
 	err := e.write(out)
 	why = feed.ReasonOf(err)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		why = feed.ReasonSlow
-	case errors.Is(err, errUnsent):
+	case errors.Is(err, errUnsent) && why == feed.ReasonFailed:
 		why = feed.ReasonLeft
 	}
+	out.end(e.ctx, why, err)
 	if why == feed.ReasonFailed {
 		return fmt.Errorf("stream events: %w", err)
 	}
 	return nil
 }
 
+// eventSink is where the events of a stream go: the answer to its request, or a
+// WebSocket.
+type eventSink interface {
+	// begin is told how to find out in between why to stop (EV-6).
+	begin(ctx context.Context, over func() error)
+	batch(ctx context.Context, b feed.Batch) error
+	// heartbeat is called when there was nothing to tell for a while.
+	heartbeat() error
+	end(ctx context.Context, why feed.Reason, err error)
+}
+
+type eventSinkKey struct{}
+
+// withEventSink makes the events of the request of ctx go to a sink.
+func withEventSink(ctx context.Context, to eventSink) context.Context {
+	return context.WithValue(ctx, eventSinkKey{}, to)
+}
+
+// eventSinkOf is nil where the events are the answer.
+func eventSinkOf(ctx context.Context) eventSink {
+	to, _ := ctx.Value(eventSinkKey{}).(eventSink)
+	return to
+}
+
 // write writes batches until something ends the stream, which it returns.
-func (e events) write(out *eventWriter) error {
+func (e events) write(out eventSink) error {
 	for batch := e.first; ; {
-		if err := onOwnStack(func() error { return out.batch(batch) }); err != nil {
+		if err := onOwnStack(func() error { return out.batch(e.ctx, batch) }); err != nil {
 			return err
 		}
 		for {
@@ -137,14 +158,24 @@ var errUnsent = errors.New("events not sent")
 
 // eventWriter writes events the way of SSE.
 type eventWriter struct {
-	w       io.Writer
+	w       http.ResponseWriter
 	control *http.ResponseController
-	over    func() error // why to stop in between (EV-6)
+	over    func() error
+}
+
+// begin implements eventSink.
+func (o *eventWriter) begin(_ context.Context, over func() error) {
+	o.over = over
+	h := o.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	o.w.WriteHeader(http.StatusOK)
 }
 
 // batch writes events and sends them on their way. The data of an event is one line, so
 // that nothing in it can end the event or begin another one.
-func (o *eventWriter) batch(b feed.Batch) error {
+func (o *eventWriter) batch(_ context.Context, b feed.Batch) error {
 	for _, e := range b.Events {
 		head := "event: " + string(e.Name()) + "\n"
 		if e.Last {
@@ -196,8 +227,8 @@ func (o *eventWriter) flush() error {
 	return nil
 }
 
-// done leaves the connection as it was, for the next request on it.
-func (o *eventWriter) done() { o.deadline(time.Time{}) }
+// end leaves the connection as it was, for the next request on it.
+func (o *eventWriter) end(context.Context, feed.Reason, error) { o.deadline(time.Time{}) }
 
 // deadline bounds the writes to come, where the connection can.
 func (o *eventWriter) deadline(at time.Time) { _ = o.control.SetWriteDeadline(at) }

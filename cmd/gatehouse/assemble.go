@@ -61,7 +61,11 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 	}
 	loop := newRecovery(services.prompts, env.settings.RecoveryInterval, log)
 	ready := &readiness{store: store, recovery: loop}
-	api, err := newEdge(services, env, log, registry, ready)
+	sockets, err := handlers.NewSockets(env.settings.MaxStreams, registry)
+	if err != nil {
+		return nil, err
+	}
+	api, err := newEdge(services, sockets, env, log, registry, ready)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +76,10 @@ func assemble(ctx context.Context, env environment) (_ *app, err error) {
 		notReady: func() {
 			ready.stopping.Store(true)
 			news.hub.Close()
+			sockets.Close()
 		},
 		close: func() error {
+			sockets.Wait()
 			loop.stop()
 			news.exchange.Close()
 			return store.Close()
@@ -159,7 +165,9 @@ func firstStart(ctx context.Context, a *access.Service, env environment) error {
 	return nil
 }
 
-func newEdge(s services, env environment, log *slog.Logger, registry *prometheus.Registry, ready *readiness) (http.Handler, error) {
+func newEdge(
+	s services, sockets *handlers.Sockets, env environment, log *slog.Logger, registry *prometheus.Registry, ready *readiness,
+) (http.Handler, error) {
 	contract, err := gen.GetSpec()
 	if err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
@@ -186,6 +194,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Executions: s.executions,
 		Contexts:   s.contexts,
 		Feed:       s.feed,
+		Sockets:    sockets,
 	}
 	if cfg.MetricsListen != "" {
 		api.Gatherer = nil
@@ -198,6 +207,7 @@ func newEdge(s services, env environment, log *slog.Logger, registry *prometheus
 		Metrics:  registry,
 		AuthOff:  !cfg.AuthOn(),
 		Locator:  s.access,
+		Sockets:  sockets,
 		Origins:  handlers.Origins{Loopback: cfg.Loopback(), Hosts: cfg.AllowedHosts, Allowed: cfg.CORSOrigins},
 		Bodies:   api.Bodies,
 		Rate:     handlers.RateLimit{PerSecond: cfg.RateLimit, Burst: max(1, int(cfg.RateLimit))},

@@ -134,7 +134,7 @@ func TestDashboard(t *testing.T) { // OP-8
 		"gatehouse_recovery_total", "gatehouse_delivery_lease_losses_total", "gatehouse_plan_comment_mutations_total",
 		"gatehouse_turn_hook_duration_seconds_bucket",
 		"gatehouse_subagent_context_frames_total", "gatehouse_subagent_context_shortfall", "gatehouse_subagent_context_excess",
-		"gatehouse_event_subscribers", "gatehouse_event_disconnects_total",
+		"gatehouse_event_subscribers", "gatehouse_websocket_connections", "gatehouse_event_disconnects_total",
 		"go_sql_in_use_connections", "gatehouse_sqlite_wal_bytes",
 	} {
 		if !strings.Contains(queries.String(), metric+"{") {

@@ -779,6 +779,60 @@ func (e SessionState) Valid() bool {
 	}
 }
 
+// Defines values for SocketAction.
+const (
+	SocketActionAuth                   SocketAction = "auth"
+	SocketActionTaskPlanCommentsCreate SocketAction = "task.plan.comments.create"
+	SocketActionTaskPlanCommentsDelete SocketAction = "task.plan.comments.delete"
+	SocketActionTaskPlanCommentsList   SocketAction = "task.plan.comments.list"
+	SocketActionTaskPlanCommentsUpdate SocketAction = "task.plan.comments.update"
+	SocketActionTaskSubscribe          SocketAction = "task.subscribe"
+	SocketActionTaskUnsubscribe        SocketAction = "task.unsubscribe"
+)
+
+// Valid indicates whether the value is a known member of the SocketAction enum.
+func (e SocketAction) Valid() bool {
+	switch e {
+	case SocketActionAuth:
+		return true
+	case SocketActionTaskPlanCommentsCreate:
+		return true
+	case SocketActionTaskPlanCommentsDelete:
+		return true
+	case SocketActionTaskPlanCommentsList:
+		return true
+	case SocketActionTaskPlanCommentsUpdate:
+		return true
+	case SocketActionTaskSubscribe:
+		return true
+	case SocketActionTaskUnsubscribe:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SocketMessageType.
+const (
+	SocketMessageTypeError    SocketMessageType = "error"
+	SocketMessageTypeEvent    SocketMessageType = "event"
+	SocketMessageTypeResponse SocketMessageType = "response"
+)
+
+// Valid indicates whether the value is a known member of the SocketMessageType enum.
+func (e SocketMessageType) Valid() bool {
+	switch e {
+	case SocketMessageTypeError:
+		return true
+	case SocketMessageTypeEvent:
+		return true
+	case SocketMessageTypeResponse:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SourceType.
 const (
 	SourceTypeMAIN     SourceType = "MAIN"
@@ -2362,6 +2416,52 @@ type SessionReset struct {
 
 // SessionState Where a session stands; the last three are final.
 type SessionState string
+
+// SocketAction What a message of a WebSocket asks for.
+type SocketAction string
+
+// SocketMessage A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+// answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+// `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+type SocketMessage struct {
+	// Event What an event is about.
+	Event *EventName `json:"event,omitempty"`
+
+	// ID Of the request; "" when the request had none.
+	ID      *string                  `json:"id,omitempty"`
+	Payload map[string]interface{}   `json:"payload"`
+	Seq     nullable.Nullable[int64] `json:"seq,omitempty"`
+
+	// TaskID A UUID, lower case in answers (API-1).
+	TaskID *UUID             `json:"task_id,omitempty"`
+	Type   SocketMessageType `json:"type"`
+}
+
+// SocketMessageType defines model for SocketMessage.Type.
+type SocketMessageType string
+
+// SocketMessages What goes over a WebSocket, by who sends it.
+type SocketMessages struct {
+	// Client A message of a client. One that is not of this form is answered with the error `malformed_request`.
+	Client *SocketRequest `json:"client,omitempty"`
+
+	// Server A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+	// answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+	// `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+	Server *SocketMessage `json:"server,omitempty"`
+}
+
+// SocketRequest A message of a client. One that is not of this form is answered with the error `malformed_request`.
+type SocketRequest struct {
+	// Action What a message of a WebSocket asks for.
+	Action SocketAction `json:"action"`
+
+	// ID Any text of the client's; it is on the answer.
+	ID string `json:"id"`
+
+	// Payload What the action takes.
+	Payload map[string]interface{} `json:"payload"`
+}
 
 // SourceType Whether a change is the session's own or an execution's.
 type SourceType string
@@ -4700,6 +4800,35 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/workspaces (the `CreateWorkspace` operationId).
 	CreateWorkspace(ctx context.Context, body CreateWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenSocket Comment on plans and follow tasks over a WebSocket
+	//
+	// Messages are JSON, one object each. A client sends `SocketRequest`, and gets `SocketMessage`: one answer to each
+	// request, by its id and in order, and the events of the tasks that it subscribed to.
+	//
+	// The WebSocket is opened without a token. The first message brings it, within 5 seconds:
+	// `{id, action: "auth", payload: {token}}`. Browsers send `Origin`, which must be the server's own or one that
+	// `cors-origins` lists; anything else is 403.
+	//
+	// An action is an operation of REST: it takes the members of the path, the query and the body in its payload, needs the
+	// same scope, has the same limits, and is answered with the same body or the same problem.
+	//
+	// | action | operation |
+	// |---|---|
+	// | `task.plan.comments.list` | `listPlanComments` |
+	// | `task.plan.comments.create` | `createPlanComment` |
+	// | `task.plan.comments.update` | `updatePlanComment` |
+	// | `task.plan.comments.delete` | `deletePlanComment` |
+	// | `task.subscribe` `{task_id, last_seq?}` | `streamEvents`, with `last_seq` as `Last-Event-ID` |
+	// | `task.unsubscribe` `{task_id}` | none: no event of the task comes after the answer |
+	//
+	// Subscribing to a task again starts anew. A subscription that the server ends, because the task was deleted, say, is
+	// told by an error with the id of the request that began it. A connection is closed with 1008 when its token is not in
+	// force (EV-6), 1001 when the server ends (EV-8), 1009 and 1003 for messages that are too large or no text; one whose
+	// client does not read is cut off (EV-5).
+	//
+	// Corresponds with GET /v1/ws (the `OpenSocket` operationId).
+	OpenSocket(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetHealth Is the process alive? (alias)
@@ -7090,6 +7219,45 @@ func (c *Client) CreateWorkspaceWithBody(ctx context.Context, contentType string
 // Corresponds with POST /v1/workspaces (the `CreateWorkspace` operationId).
 func (c *Client) CreateWorkspace(ctx context.Context, body CreateWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateWorkspaceRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenSocket Comment on plans and follow tasks over a WebSocket
+//
+// Messages are JSON, one object each. A client sends `SocketRequest`, and gets `SocketMessage`: one answer to each
+// request, by its id and in order, and the events of the tasks that it subscribed to.
+//
+// The WebSocket is opened without a token. The first message brings it, within 5 seconds:
+// `{id, action: "auth", payload: {token}}`. Browsers send `Origin`, which must be the server's own or one that
+// `cors-origins` lists; anything else is 403.
+//
+// An action is an operation of REST: it takes the members of the path, the query and the body in its payload, needs the
+// same scope, has the same limits, and is answered with the same body or the same problem.
+//
+// | action | operation |
+// |---|---|
+// | `task.plan.comments.list` | `listPlanComments` |
+// | `task.plan.comments.create` | `createPlanComment` |
+// | `task.plan.comments.update` | `updatePlanComment` |
+// | `task.plan.comments.delete` | `deletePlanComment` |
+// | `task.subscribe` `{task_id, last_seq?}` | `streamEvents`, with `last_seq` as `Last-Event-ID` |
+// | `task.unsubscribe` `{task_id}` | none: no event of the task comes after the answer |
+//
+// Subscribing to a task again starts anew. A subscription that the server ends, because the task was deleted, say, is
+// told by an error with the id of the request that began it. A connection is closed with 1008 when its token is not in
+// force (EV-6), 1001 when the server ends (EV-8), 1009 and 1003 for messages that are too large or no text; one whose
+// client does not read is cut off (EV-5).
+//
+// Corresponds with GET /v1/ws (the `OpenSocket` operationId).
+func (c *Client) OpenSocket(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenSocketRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -11050,6 +11218,33 @@ func NewCreateWorkspaceRequestWithBody(server string, contentType string, body i
 	return req, nil
 }
 
+// NewOpenSocketRequest constructs an http.Request for the OpenSocket method
+func NewOpenSocketRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/ws")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -12469,6 +12664,37 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/workspaces (the `CreateWorkspace` operationId).
 	CreateWorkspaceWithResponse(ctx context.Context, body CreateWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWorkspaceResponse, error)
+
+	// OpenSocketWithResponse Comment on plans and follow tasks over a WebSocket
+	//
+	// Messages are JSON, one object each. A client sends `SocketRequest`, and gets `SocketMessage`: one answer to each
+	// request, by its id and in order, and the events of the tasks that it subscribed to.
+	//
+	// The WebSocket is opened without a token. The first message brings it, within 5 seconds:
+	// `{id, action: "auth", payload: {token}}`. Browsers send `Origin`, which must be the server's own or one that
+	// `cors-origins` lists; anything else is 403.
+	//
+	// An action is an operation of REST: it takes the members of the path, the query and the body in its payload, needs the
+	// same scope, has the same limits, and is answered with the same body or the same problem.
+	//
+	// | action | operation |
+	// |---|---|
+	// | `task.plan.comments.list` | `listPlanComments` |
+	// | `task.plan.comments.create` | `createPlanComment` |
+	// | `task.plan.comments.update` | `updatePlanComment` |
+	// | `task.plan.comments.delete` | `deletePlanComment` |
+	// | `task.subscribe` `{task_id, last_seq?}` | `streamEvents`, with `last_seq` as `Last-Event-ID` |
+	// | `task.unsubscribe` `{task_id}` | none: no event of the task comes after the answer |
+	//
+	// Subscribing to a task again starts anew. A subscription that the server ends, because the task was deleted, say, is
+	// told by an error with the id of the request that began it. A connection is closed with 1008 when its token is not in
+	// force (EV-6), 1001 when the server ends (EV-8), 1009 and 1003 for messages that are too large or no text; one whose
+	// client does not read is cut off (EV-5).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/ws (the `OpenSocket` operationId).
+	OpenSocketWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*OpenSocketResponse, error)
 }
 
 // GetHealthResponseDefaultHeaders the declared response headers of an HTTP default response for GetHealth
@@ -17133,6 +17359,63 @@ func (r CreateWorkspaceResponse) ContentType() string {
 	return ""
 }
 
+// OpenSocketResponseDefaultHeaders the declared response headers of an HTTP default response for OpenSocket
+type OpenSocketResponseDefaultHeaders struct {
+	RetryAfter      *int64
+	WWWAuthenticate *string
+	XRequestID      string
+}
+
+type OpenSocketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON101 the response for an HTTP 101 `application/json` response
+	JSON101 *SocketMessages
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *OpenSocketResponseDefaultHeaders
+}
+
+// GetJSON101 returns the response for an HTTP 101 `application/json` response
+func (r OpenSocketResponse) GetJSON101() *SocketMessages {
+	return r.JSON101
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenSocketResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenSocketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenSocketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenSocketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenSocketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetHealthWithResponse Is the process alive? (alias)
 //
 // An alias of `/livez` (OP-14). Needs no token (API-11).
@@ -19173,6 +19456,43 @@ func (c *ClientWithResponses) CreateWorkspaceWithResponse(ctx context.Context, b
 		return nil, err
 	}
 	return ParseCreateWorkspaceResponse(rsp)
+}
+
+// OpenSocketWithResponse Comment on plans and follow tasks over a WebSocket
+//
+// Messages are JSON, one object each. A client sends `SocketRequest`, and gets `SocketMessage`: one answer to each
+// request, by its id and in order, and the events of the tasks that it subscribed to.
+//
+// The WebSocket is opened without a token. The first message brings it, within 5 seconds:
+// `{id, action: "auth", payload: {token}}`. Browsers send `Origin`, which must be the server's own or one that
+// `cors-origins` lists; anything else is 403.
+//
+// An action is an operation of REST: it takes the members of the path, the query and the body in its payload, needs the
+// same scope, has the same limits, and is answered with the same body or the same problem.
+//
+// | action | operation |
+// |---|---|
+// | `task.plan.comments.list` | `listPlanComments` |
+// | `task.plan.comments.create` | `createPlanComment` |
+// | `task.plan.comments.update` | `updatePlanComment` |
+// | `task.plan.comments.delete` | `deletePlanComment` |
+// | `task.subscribe` `{task_id, last_seq?}` | `streamEvents`, with `last_seq` as `Last-Event-ID` |
+// | `task.unsubscribe` `{task_id}` | none: no event of the task comes after the answer |
+//
+// Subscribing to a task again starts anew. A subscription that the server ends, because the task was deleted, say, is
+// told by an error with the id of the request that began it. A connection is closed with 1008 when its token is not in
+// force (EV-6), 1001 when the server ends (EV-8), 1009 and 1003 for messages that are too large or no text; one whose
+// client does not read is cut off (EV-5).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/ws (the `OpenSocket` operationId).
+func (c *ClientWithResponses) OpenSocketWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*OpenSocketResponse, error) {
+	rsp, err := c.OpenSocket(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenSocketResponse(rsp)
 }
 
 // ParseGetHealthResponse parses an HTTP response from a GetHealthWithResponse call
@@ -24203,6 +24523,66 @@ func ParseCreateWorkspaceResponse(rsp *http.Response) (*CreateWorkspaceResponse,
 		response.Headers201 = &headers
 	case true:
 		var headers CreateWorkspaceResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenSocketResponse parses an HTTP response from a OpenSocketWithResponse call
+func ParseOpenSocketResponse(rsp *http.Response) (*OpenSocketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenSocketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 101:
+		var dest SocketMessages
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON101 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers OpenSocketResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {

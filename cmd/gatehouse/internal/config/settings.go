@@ -26,7 +26,7 @@ type Settings struct {
 	AllowedHosts           []string      `name:"allowed-hosts" usage:"further names that a Host header may carry on a loopback address"`
 	CORSOrigins            []string      `name:"cors-origins" usage:"origins whose pages may call, each exactly scheme://host[:port]"`
 	QueueCapacity          int           `name:"queue-capacity" usage:"unfinished prompts that one session may have queued"`
-	MaxStreams             int           `name:"max-streams" usage:"event streams that one token may have open"`
+	MaxStreams             int           `name:"max-streams" usage:"event streams that one token may have open, subscriptions of WebSockets included; and its WebSockets"`
 	AttachmentExpiry       time.Duration `name:"attachment-expiry" usage:"time that an attachment stays which no prompt takes"`
 	HookURL                string        `name:"hook-url" usage:"URL that is asked before a direct prompt is admitted; empty: nobody" secret:"url"`
 	HookSecret             string        `name:"hook-secret" usage:"what the questions to hook-url are signed with: whsec_ and the base64 of 24 to 64 bytes" secret:"value"`
