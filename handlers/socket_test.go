@@ -11,9 +11,11 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"gatehouse/domain"
 	"gatehouse/domain/access"
+	"gatehouse/handlers"
 )
 
 // The first message brings the token, and nothing else does; without one in time the
@@ -192,7 +194,7 @@ func TestSocketKeepsWorkspacesApart(t *testing.T) {
 			"task.plan.comments.delete": {"comment_id": domain.NewID(), "plan_id": w.planID, "expected_version": 1},
 			"task.subscribe":            {},
 		} {
-			for _, task := range []string{id, domain.NewID(), "", "../..", "x/../y"} {
+			for _, task := range []string{id, domain.NewID(), "", ".", "..", "../..", "x/../y", "%2e%2e", "?a=b", "#", "a\x00b", "\u2028", strings.Repeat("x", 70_000)} {
 				c.asks(action, but(payload, "task_id", task)).fails("task_not_found")
 			}
 			for why, wrong := range map[string]map[string]any{"required": payload, "type": but(payload, "task_id", 7)} {
@@ -202,6 +204,71 @@ func TestSocketKeepsWorkspacesApart(t *testing.T) {
 					t.Errorf("%s: %v", action, problem)
 				}
 			}
+		}
+	})
+}
+
+// A payload reaches the operation of its action and no other, whatever stands in the ids.
+func TestSocketStaysWithItsAction(t *testing.T) {
+	eachStack(t, func(t *testing.T, s *stack) {
+		w := newCommentStack(t, s)
+		id := strings.TrimPrefix(w.task, "/v1/tasks/")
+		before := s.call("GET", w.task).do(t).number(t, "change_seq")
+		c := s.socket(t, s.token[access.ScopeUser])
+		for _, comment := range []string{"..", ".", "", "import", "../import", "x/run", "../../..", "?plan_id=" + w.planID, "..%2f..", "*"} {
+			for action, payload := range map[string]map[string]any{
+				"task.plan.comments.update": {"plan_id": w.planID, "expected_version": 1, "body": "x"},
+				"task.plan.comments.delete": {"plan_id": w.planID, "expected_version": 1},
+			} {
+				payload = but(but(payload, "task_id", id), "comment_id", comment)
+				if code := c.asks(action, payload).is("error")["code"]; code != "comment_not_found" && code != "plan_comments_changed" {
+					t.Errorf("%s of %q: %v", action, comment, code)
+				}
+			}
+		}
+		for _, members := range []map[string]any{
+			{"plan_id": []any{w.planID}},
+			{"plan_id": map[string]any{"a": 1}},
+			{"plan_id": nil},
+			{"plan_id": w.planID + "&task_id=x"},
+			{"expected_version": []any{1}},
+			{"expected_version": 1.5},
+			{"expected_version": 1e40},
+			{"expected_version": true},
+			{"a&b=c": 1},
+			{"": 1},
+		} {
+			payload := map[string]any{"task_id": id, "comment_id": domain.NewID(), "plan_id": w.planID, "expected_version": 1}
+			maps.Copy(payload, members)
+			if code := c.asks("task.plan.comments.delete", payload).is("error")["code"]; code != "validation_failed" && code != "plan_comments_changed" {
+				t.Errorf("%v: %v", members, code)
+			}
+		}
+		if now := s.call("GET", w.task).do(t).number(t, "change_seq"); now != before {
+			t.Errorf("the task went from %d to %d", before, now)
+		}
+	})
+}
+
+// API-21: where authentication is off everybody is known, and nobody says so first; but
+// pages of other origins stay out.
+func TestSocketWithoutAuthentication(t *testing.T) {
+	eachStack(t, func(t *testing.T, s *stack) {
+		off := s.options
+		off.Authenticator, off.AuthOff, off.Metrics = nil, true, prometheus.NewRegistry()
+		w := newCommentStack(t, s)
+		var err error
+		if s.Handler, err = handlers.New(off); err != nil {
+			t.Fatal(err)
+		}
+		server := s.socketServer(t)
+		c := s.stranger(t, server, nil)
+		id := strings.TrimPrefix(w.task, "/v1/tasks/")
+		c.asks("task.plan.comments.create", but(w.draft(), "task_id", id)).is("response")
+		c.asks("task.subscribe", map[string]any{"task_id": id}).is("response")
+		c.untilReady()
+		if _, status := dial(t, server, http.Header{"Origin": {"https://evil.example"}}); status != http.StatusForbidden {
+			t.Errorf("another origin: %d", status)
 		}
 	})
 }

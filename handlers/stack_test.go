@@ -46,7 +46,8 @@ type stack struct {
 	plans    *plan.Service
 	metrics  *prometheus.Registry
 	sockets  *handlers.Sockets
-	stopped  atomic.Bool // makes the writer of contexts fail
+	options  handlers.Options // that Handler was made of
+	stopped  atomic.Bool      // makes the writer of contexts fail
 	hub      *event.Hub
 	waiting  chan struct{}           // receives when a reserve begins to wait
 	token    map[access.Scope]string // of the workspace default
@@ -126,11 +127,11 @@ func buildStack(t *testing.T, store *db.Store, hub *event.Hub, publisher event.P
 		}),
 		Sockets: sockets,
 	}
-	s.Handler, err = handlers.New(handlers.Options{
+	s.options = handlers.Options{
 		Contract: doc, Rules: handlers.OperationRules, Register: api.Register, Log: log,
 		Metrics: metrics, Authenticator: s.access, Locator: s.access, Bodies: api.Bodies, Sockets: sockets,
-	})
-	if err != nil {
+	}
+	if s.Handler, err = handlers.New(s.options); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -235,5 +236,48 @@ func TestSubscriptionOfNothing(t *testing.T) {
 		w := newStamping(t, s)
 		c.asks("task.subscribe", map[string]any{"task_id": w.taskID}).is("response")
 		c.untilReady()
+	})
+}
+
+// OP-8, OP-11: whatever connections do at once, and however they end, nothing of them
+// stays: no stream, no place of the token.
+func TestSocketsLeaveNothingBehind(t *testing.T) {
+	eachStack(t, func(t *testing.T, s *stack) {
+		server := s.socketServer(t)
+		tasks := []*stamping{newStamping(t, s), newStamping(t, s)}
+		var all sync.WaitGroup
+		for n := range 4 * streamLimit {
+			all.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(n), 0))
+				conn, _, err := websocket.Dial(t.Context(), server.URL+"/v1/ws", nil) //nolint:bodyclose // of an upgrade
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer func() { _ = conn.CloseNow() }()
+				says := func(text string) { _ = conn.Write(t.Context(), websocket.MessageText, []byte(text)) } // it may be refused by now
+				says(`{"id":"a","action":"auth","payload":{"token":"` + s.token[access.ScopeUser] + `"}}`)
+				for range random.IntN(8) {
+					action := []string{"subscribe", "subscribe", "unsubscribe"}[random.IntN(3)]
+					says(`{"id":"b","action":"task.` + action + `","payload":{"task_id":"` + tasks[random.IntN(2)].taskID + `"}}`)
+					if random.IntN(2) == 0 {
+						_, _, _ = conn.Read(t.Context())
+					}
+				}
+				if random.IntN(2) == 0 {
+					_ = conn.Close(websocket.StatusNormalClosure, "")
+				}
+			})
+		}
+		for i := range 20 {
+			tasks[i%2].does(200, "PATCH", tasks[i%2].task, `{"title":"t`+strconv.Itoa(i)+`"}`)
+		}
+		all.Wait()
+		s.sockets.Close()
+		s.sockets.Wait()
+		s.wantMetrics(t, "gatehouse_event_subscribers 0", "gatehouse_websocket_connections 0")
+		for range streamLimit {
+			s.follow(t, tasks[0].task, s.token[access.ScopeUser]).untilNamed(feed.NameReady)
+		}
 	})
 }
