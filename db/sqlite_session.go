@@ -18,7 +18,14 @@ type sqliteSession struct {
 	stmts *stmtCache
 }
 
-func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
+func (d *sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
+	if kind != readOnly {
+		return d.group.join(ctx, p, kind == alone)
+	}
+	return beginSQLite(ctx, p, kind)
+}
+
+func beginSQLite(ctx context.Context, p *pool, kind txKind) (*sqliteSession, error) {
 	if err := p.stmts.prepare(ctx, p.DB.DB); err != nil {
 		return nil, err
 	}

@@ -17,21 +17,23 @@ import (
 	"gatehouse/test/process"
 )
 
-// BenchmarkAdmission measures direct admissions with three comments over HTTP: QU-1
-// on SQLite with one client, QU-3 on PostgreSQL with 16 and 64. Every prompt is the
-// first of its task.
+// BenchmarkAdmission measures direct admissions with three comments over HTTP: on SQLite
+// QU-1 with one client and QU-2 with 64, QU-3 on PostgreSQL with 16 and 64. Every prompt
+// is the first of its task. Raw is one transaction for each.
 func BenchmarkAdmission(b *testing.B) {
-	b.Run("sqlite/clients=1", func(b *testing.B) {
-		const each = 100
-		tasks := each * (shortTurns + 1)
-		ourURL, rawURL := dbtest.SQLiteURL(b), dbtest.SQLiteURL(b)
-		_ = seed(b, ourURL, tasks).Close()
-		raw := newRaw(b, seed(b, rawURL, tasks))
-		ours := newAdmitter(b, ourURL, 1)
-		compare(b, shortTurns, each,
-			func(round int) time.Duration { return ours.admit(b, each*round, each) },
-			func(round int) time.Duration { return raw.admit(b, each*round, each) })
-	})
+	for clients, each := range map[int]int{1: 100, 64: 10} {
+		b.Run(fmt.Sprintf("sqlite/clients=%d", clients), func(b *testing.B) {
+			turn := clients * each
+			tasks := turn * (shortTurns + 1)
+			ourURL, rawURL := dbtest.SQLiteURL(b), dbtest.SQLiteURL(b)
+			_ = seed(b, ourURL, tasks).Close()
+			raw := newRaw(b, seed(b, rawURL, tasks))
+			ours := newAdmitter(b, ourURL, clients)
+			compare(b, shortTurns, turn,
+				func(round int) time.Duration { return ours.admit(b, turn*round, each) },
+				func(round int) time.Duration { return raw.admit(b, turn*round, clients, each) })
+		})
+	}
 	for clients, each := range map[int]int{16: 150, 64: 50} {
 		b.Run(fmt.Sprintf("postgres/clients=%d", clients), func(b *testing.B) {
 			tasks := clients * each * (longTurns + 1)
@@ -152,13 +154,25 @@ func newRaw(b *testing.B, db *sql.DB) *raw {
 	return r
 }
 
-func (r *raw) admit(b *testing.B, first, count int) time.Duration {
+// admit has so many clients admit the prompts of their tasks, which are numbered from
+// first. They share the connection that writes.
+func (r *raw) admit(b *testing.B, first, clients, each int) time.Duration {
 	b.Helper()
+	var done sync.WaitGroup
 	start := time.Now()
-	for n := range count {
-		if err := r.one(b, first+n); err != nil {
-			b.Fatal(err)
-		}
+	for i := range clients {
+		done.Go(func() {
+			for n := range each {
+				if err := r.one(b, first+i*each+n); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	done.Wait()
+	if b.Failed() {
+		b.FailNow()
 	}
 	return time.Since(start)
 }
