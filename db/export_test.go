@@ -91,3 +91,21 @@ const MaxUntold = maxUntold
 
 // Unnamed is how SQLite is given the text of a statement.
 var Unnamed = unnamed
+
+// CommitBatchSQL is how a commit that several transactions share is told to a probe.
+const (
+	CommitBatchSQL = commitBatchSQL
+	RollbackToSQL  = rollbackToSQL
+	MaxShared      = maxShared
+)
+
+// ErrFailed is the answer to a statement that follows one that failed.
+var ErrFailed = errFailed
+
+// WritersWaiting is how many wait for the writer of SQLite.
+func (s *Store) WritersWaiting() int {
+	g := &s.dialect.(*sqlite).group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}

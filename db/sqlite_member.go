@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"runtime"
 )
 
 // The savepoint of a member, and how the commit of a batch is told to a probe.
@@ -117,6 +118,7 @@ func (g *group) end(ctx context.Context, b *batch) {
 	}
 	close(b.done)
 	g.free()
+	runtime.Gosched() // to the next batch, which would wait for the answer of this member otherwise
 }
 
 // loner is a transaction that has the writer, and its commit, for itself.

@@ -29,9 +29,22 @@ func BenchmarkAdmission(b *testing.B) {
 			_ = seed(b, ourURL, tasks).Close()
 			raw := newRaw(b, seed(b, rawURL, tasks))
 			ours := newAdmitter(b, ourURL, clients)
+			var client, rawSpent time.Duration // of this process
+			ourStart := serverProcessorTime(b, ours.server)
 			compare(b, shortTurns, turn,
-				func(round int) time.Duration { return ours.admit(b, turn*round, each) },
-				func(round int) time.Duration { return raw.admit(b, turn*round, clients, each) })
+				func(round int) time.Duration {
+					defer spend(b, &client, ownProcessorTime(b))
+					return ours.admit(b, turn*round, each)
+				},
+				func(round int) time.Duration {
+					defer spend(b, &rawSpent, ownProcessorTime(b))
+					return raw.admit(b, turn*round, clients, each)
+				})
+			for unit, spent := range map[string]time.Duration{
+				"ours-cpu-ms": serverProcessorTime(b, ours.server) - ourStart, "client-cpu-ms": client, "raw-cpu-ms": rawSpent,
+			} {
+				b.ReportMetric(spent.Seconds()*1000/float64(tasks), unit)
+			}
 		})
 	}
 	for clients, each := range map[int]int{16: 150, 64: 50} {
@@ -52,13 +65,14 @@ func BenchmarkAdmission(b *testing.B) {
 // admitter sends prompts to a server from so many clients at once. They are as light
 // as can be: what is measured is the server.
 type admitter struct {
+	server  *process.Server
 	clients []*wire
 }
 
 func newAdmitter(b *testing.B, url string, clients int) *admitter {
 	b.Helper()
 	server := process.Start(b, url, "--log-level=info") // as it is by default
-	a := &admitter{}
+	a := &admitter{server: server}
 	for range clients {
 		a.clients = append(a.clients, newWire(b, server.URL))
 	}
@@ -73,8 +87,8 @@ func (a *admitter) admit(b *testing.B, first, each int) time.Duration {
 	for i, c := range a.clients {
 		done.Go(func() {
 			for n := range each {
-				if status, err := c.admit(first + i*each + n); err != nil || status != http.StatusCreated {
-					b.Errorf("task %d: status %d, %v", first+i*each+n, status, err)
+				if status, err := c.admit(first + n*len(a.clients) + i); err != nil || status != http.StatusCreated {
+					b.Errorf("task %d: status %d, %v", first+n*len(a.clients)+i, status, err)
 					return
 				}
 			}
@@ -163,7 +177,7 @@ func (r *raw) admit(b *testing.B, first, clients, each int) time.Duration {
 	for i := range clients {
 		done.Go(func() {
 			for n := range each {
-				if err := r.one(b, first+i*each+n); err != nil {
+				if err := r.one(b, first+n*clients+i); err != nil {
 					b.Error(err)
 					return
 				}

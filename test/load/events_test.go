@@ -44,7 +44,7 @@ func BenchmarkEvents(b *testing.B) {
 		used := serverProcessorTime(b, server)
 		times := crowd.follow(b, server, changes)
 		used = (serverProcessorTime(b, server) - used) / changes
-		quiet, busy := newAdmitter(b, quietURL, 1), &admitter{[]*wire{newWire(b, server.URL)}}
+		quiet, busy := newAdmitter(b, quietURL, 1), &admitter{clients: []*wire{newWire(b, server.URL)}}
 		var ratios []float64
 		for round := range shortTurns + 1 {
 			alone := quiet.admit(b, 1+otherPrompts*round, otherPrompts)
