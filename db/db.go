@@ -104,7 +104,7 @@ func open(ctx context.Context, opts Options) (*Store, error) {
 
 // Close releases the connections. Statements that are running are waited for.
 func (s *Store) Close() error {
-	err := s.writer.close()
+	err := errors.Join(s.dialect.close(), s.writer.close())
 	if s.reader != s.writer {
 		err = errors.Join(s.reader.close(), err)
 	}

@@ -39,6 +39,9 @@ type dialect interface {
 	// exchange starts to carry notices between the processes of the database.
 	exchange(s *Store, hub *event.Hub) *Exchange
 
+	// close gives back the connections that it has kept.
+	close() error
+
 	// collectors are the metrics that only this database has.
 	collectors() []prometheus.Collector
 }

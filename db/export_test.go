@@ -92,9 +92,10 @@ const MaxUntold = maxUntold
 // Unnamed is how SQLite is given the text of a statement.
 var Unnamed = unnamed
 
-// CommitBatchSQL is how a commit that several transactions share is told to a probe.
+// How savepoints, and a commit that several transactions share, are told to a probe.
 const (
 	CommitBatchSQL = commitBatchSQL
+	SavepointSQL   = savepointSQL
 	RollbackToSQL  = rollbackToSQL
 	MaxShared      = maxShared
 )

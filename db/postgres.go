@@ -136,6 +136,8 @@ func (postgres) hasTable(ctx context.Context, p *pool, table string) (exists boo
 	return exists, err
 }
 
+func (postgres) close() error { return nil }
+
 func (postgres) collectors() []prometheus.Collector { return nil }
 
 // joinEach fences the rows off: the planner takes a recursion for hundreds of times as

@@ -59,14 +59,18 @@ func (*sqlite) textsArg(texts []string) any {
 }
 
 // sync moves the log into the file: that puts both on disk.
-func (*sqlite) sync(ctx context.Context, p *pool) error {
-	var busy, frames, moved int
-	err := p.DB.DB.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &frames, &moved)
-	if err == nil && busy != 0 {
-		err = errors.New("the write-ahead log is in use")
-	}
-	return err
+func (d *sqlite) sync(ctx context.Context, p *pool) error {
+	return d.group.hold(ctx, p, func(w *writer) error {
+		var busy, frames, moved int
+		err := w.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &frames, &moved)
+		if err == nil && busy != 0 {
+			err = errors.New("the write-ahead log is in use")
+		}
+		return err
+	})
 }
+
+func (d *sqlite) close() error { return d.group.close() }
 
 // retryable is a lock that another process, or a reader that turned writer, held
 // for longer than the busy time-out, and a failure that may be that of another.

@@ -56,6 +56,8 @@ type group struct {
 	log    *slog.Logger
 	sizes  prometheus.Histogram // transactions of a commit
 
+	kept *writer // of whoever has it; nil until somebody has written
+
 	mu      sync.Mutex
 	busy    bool     // somebody has the writer
 	waiting []*place // for it
@@ -69,12 +71,12 @@ type place struct {
 
 // batch is what one commit carries.
 type batch struct {
-	shared bool           // with savepoints
-	open   int            // how many may still begin
-	until  time.Time      // and until when
-	tx     *sqliteSession // nil until somebody has begun
-	kept   int            // members
-	err    error          // why nothing is kept; settled when done is closed
+	shared bool      // with savepoints
+	open   int       // how many may still begin
+	until  time.Time // and until when
+	tx     *writer   // nil until somebody has begun
+	kept   int       // members
+	err    error     // why nothing is kept; settled when done is closed
 	done   chan struct{}
 }
 
@@ -88,12 +90,64 @@ func (g *group) join(ctx context.Context, p *pool, alone bool) (txSession, error
 	if b.shared {
 		return g.member(ctx, p, b)
 	}
-	ses, err := beginSQLite(context.WithoutCancel(ctx), p, readWrite)
+	w, err := g.begin(context.WithoutCancel(ctx), p)
 	if err != nil {
 		g.free()
 		return nil, err
 	}
-	return &loner{writing{sqliteSession: ses}, g}, nil
+	return &loner{writing{writer: w}, g}, nil
+}
+
+// hold runs do on the connection that writes, which is in no transaction.
+func (g *group) hold(ctx context.Context, p *pool, do func(w *writer) error) error {
+	if _, err := g.enter(ctx, true); err != nil {
+		return err
+	}
+	defer g.free()
+	w, err := g.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	return do(w)
+}
+
+// begin begins a transaction for who has the writer.
+func (g *group) begin(ctx context.Context, p *pool) (*writer, error) {
+	w, err := g.connect(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.begin(ctx)
+}
+
+func (g *group) connect(ctx context.Context, p *pool) (w *writer, err error) {
+	if g.kept == nil {
+		g.kept, err = newWriter(ctx, p)
+	}
+	return g.kept, err
+}
+
+// rollback ends what is open. The next one has another connection when that fails.
+func (g *group) rollback(ctx context.Context) error {
+	err := g.kept.rollback(ctx)
+	if err != nil {
+		g.kept = nil
+	}
+	return err
+}
+
+// close waits for the writer, and closes its connection.
+func (g *group) close() error {
+	if _, err := g.enter(context.Background(), true); err != nil {
+		return err
+	}
+	defer g.free()
+	if g.kept == nil {
+		return nil
+	}
+	err := g.kept.close()
+	g.kept = nil
+	return err
 }
 
 // enter waits for the writer, and returns the batch in which the caller has it. Once

@@ -96,6 +96,40 @@ func TestFailedCommitUndoesTheBatch(t *testing.T) {
 	}
 }
 
+// Who runs again because of others takes no place in a batch, also where one is free:
+// of two who came before the commit failed, one leaves when the other has begun.
+func TestWhoMustBeAloneJoinsNoBatch(t *testing.T) {
+	s := batchStore(t)
+	ctx, leave := context.WithCancel(t.Context())
+	c := newConvoy(t, s)
+	savepoints, failed := 0, false
+	dbtest.Probe(t, s, func(when dbtest.When, sql string) error {
+		switch {
+		case when == dbtest.Before && sql == db.SavepointSQL:
+			savepoints++
+		case when == dbtest.Before && sql == db.CommitBatchSQL && !failed:
+			failed, c.waiting = true, 0
+			c.join(func() error {
+				return s.InTx(t.Context(), "", both(put("c"), func(context.Context, *db.Tx) error {
+					leave()
+					c.waiting = 2 // the two of the batch that failed
+					c.await()
+					return nil
+				}))
+			})
+			c.join(func() error { return s.InTx(ctx, "", put("d")) })
+			return errors.New("fault")
+		}
+		return nil
+	})
+	c.join(func() error { return s.InTx(t.Context(), "", put("a")) })
+	c.join(func() error { return s.InTx(t.Context(), "", put("b")) })
+	c.run()
+	if diff := cmp.Diff([]string{"a", "b", "c"}, stored(t, s)); diff != "" || savepoints != 3 {
+		t.Errorf("%d savepoints, want one each for the first three, %s", savepoints, diff)
+	}
+}
+
 // A commit that fails for a member, and fails again when it is alone, is told to that
 // one: here a reference that is checked at the end, as the schema has none.
 func TestDeferredCheckFailsOnlyItsOwn(t *testing.T) {

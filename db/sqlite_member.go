@@ -27,14 +27,14 @@ func (g *group) member(ctx context.Context, p *pool, b *batch) (txSession, error
 	ctx = context.WithoutCancel(ctx)
 	m := &member{group: g, of: b}
 	if b.tx == nil {
-		ses, err := beginSQLite(ctx, p, readWrite)
+		w, err := g.begin(ctx, p)
 		if err != nil {
 			_ = m.leave(ctx) // of a batch that others may still begin
 			return nil, err
 		}
-		b.tx = ses
+		b.tx = w
 	}
-	m.sqliteSession = b.tx
+	m.writer = b.tx
 	if err := m.say(ctx, savepointSQL); err != nil {
 		return nil, m.fail(ctx, err)
 	}
@@ -51,8 +51,8 @@ func (m *member) batch(ctx context.Context, stmts []stmt, last bool) error {
 
 // commit implements txSession. It returns when the batch is on the disk.
 func (m *member) commit(ctx context.Context) error {
-	if m.failed {
-		return errFailed
+	if m.over != nil {
+		return m.over
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := m.say(ctx, releaseSQL); err != nil {
@@ -80,7 +80,7 @@ func (m *member) rollback(ctx context.Context) error {
 // say runs a statement that has to do with the savepoint.
 func (m *member) say(ctx context.Context, sql string) error {
 	st := exec(sql)
-	return m.group.around(func() error { return m.sqliteSession.run(ctx, st) }, st)
+	return m.group.around(func() error { return m.writer.run(ctx, st) }, st)
 }
 
 // fail ends the batch, in which nobody can be undone or kept alone any more.
@@ -92,7 +92,7 @@ func (m *member) fail(ctx context.Context, err error) error {
 // leave gives the writer to the next member, or ends the batch, and returns how that
 // has ended.
 func (m *member) leave(ctx context.Context) error {
-	m.left = true
+	m.left, m.over = true, errDone
 	if !m.group.pass(m.of) {
 		m.group.end(ctx, m.of)
 	}
@@ -106,7 +106,7 @@ func (g *group) end(ctx context.Context, b *batch) {
 		if b.err == nil {
 			b.err = g.around(func() error { return b.tx.commit(ctx) }, exec(commitBatchSQL))
 		}
-		if err := b.tx.rollback(ctx); err != nil {
+		if err := g.rollback(ctx); err != nil {
 			g.log.WarnContext(ctx, "connection discarded", "error", err)
 		}
 	}
@@ -137,10 +137,11 @@ func (l *loner) batch(ctx context.Context, stmts []stmt, last bool) error {
 
 // commit implements txSession.
 func (l *loner) commit(ctx context.Context) error {
-	if l.failed {
-		return errFailed
+	if l.over != nil {
+		return l.over
 	}
-	err := l.sqliteSession.commit(ctx)
+	l.over = errDone
+	err := l.writer.commit(ctx)
 	if err == nil {
 		l.group.sizes.Observe(1)
 	}
@@ -150,5 +151,5 @@ func (l *loner) commit(ctx context.Context) error {
 // rollback implements txSession.
 func (l *loner) rollback(ctx context.Context) error {
 	defer l.group.free()
-	return l.sqliteSession.rollback(ctx)
+	return l.group.rollback(ctx)
 }

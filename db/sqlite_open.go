@@ -38,7 +38,7 @@ func openSQLite(ctx context.Context, location string, opts Options) (*Store, err
 		return nil, err
 	}
 	d := newSQLite(path, opts)
-	writer, err := sqlitePool(path, 1, writerParams)
+	writer, err := sqlitePool(path, 2, writerParams) // one is kept for transactions, the other looks after the file
 	if err != nil {
 		return nil, err
 	}

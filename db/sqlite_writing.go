@@ -16,27 +16,29 @@ var errFailed = errors.New("a statement of the transaction has failed: it can on
 // After a statement that failed none runs, as on PostgreSQL: a full disk may have ended
 // the transaction, and what followed would be committed on its own.
 type writing struct {
-	*sqliteSession
-	failed bool
+	*writer
+	over error // why no statement runs any more: errFailed, or errDone
 }
 
 // statement runs do, with a context that does not end.
 func (w *writing) statement(ctx context.Context, do func(ctx context.Context) error) error {
-	if w.failed {
-		return errFailed
+	if w.over != nil {
+		return w.over
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	err := do(context.WithoutCancel(ctx))
-	w.failed = err != nil
+	if err != nil {
+		w.over = errFailed
+	}
 	return err
 }
 
 // run runs the statements in order.
 func (w *writing) run(ctx context.Context, stmts []stmt) error {
 	for _, st := range stmts {
-		err := w.statement(ctx, func(ctx context.Context) error { return w.sqliteSession.run(ctx, st) })
+		err := w.statement(ctx, func(ctx context.Context) error { return w.writer.run(ctx, st) })
 		if err != nil {
 			return err
 		}
@@ -47,7 +49,7 @@ func (w *writing) run(ctx context.Context, stmts []stmt) error {
 // ExecContext implements bun.IConn.
 func (w *writing) ExecContext(ctx context.Context, query string, args ...any) (res sql.Result, err error) {
 	err = w.statement(ctx, func(ctx context.Context) error {
-		res, err = w.sqliteSession.ExecContext(ctx, query, args...)
+		res, err = w.writer.ExecContext(ctx, query, args...)
 		return err
 	})
 	return res, err
@@ -56,7 +58,7 @@ func (w *writing) ExecContext(ctx context.Context, query string, args ...any) (r
 // QueryContext implements bun.IConn.
 func (w *writing) QueryContext(ctx context.Context, query string, args ...any) (rows *sql.Rows, err error) {
 	err = w.statement(ctx, func(ctx context.Context) error {
-		rows, err = w.sqliteSession.QueryContext(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // the caller's
+		rows, err = w.writer.QueryContext(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // the caller's
 		return err
 	})
 	return rows, err
@@ -65,7 +67,7 @@ func (w *writing) QueryContext(ctx context.Context, query string, args ...any) (
 // QueryRowContext implements bun.IConn.
 func (w *writing) QueryRowContext(ctx context.Context, query string, args ...any) (row *sql.Row) {
 	err := w.statement(ctx, func(ctx context.Context) error {
-		row = w.sqliteSession.QueryRowContext(ctx, query, args...)
+		row = w.writer.QueryRowContext(ctx, query, args...)
 		return row.Err()
 	})
 	if row == nil {
