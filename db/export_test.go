@@ -103,6 +103,9 @@ const (
 // ErrFailed is the answer to a statement that follows one that failed.
 var ErrFailed = errFailed
 
+// ShareFor is how long after its first member a batch takes others.
+func (s *Store) ShareFor(d time.Duration) { s.dialect.(*sqlite).group.lasts = d }
+
 // WritersWaiting is how many wait for the writer of SQLite.
 func (s *Store) WritersWaiting() int {
 	g := &s.dialect.(*sqlite).group

@@ -55,6 +55,7 @@ type group struct {
 	around func(do func() error, stmts ...stmt) error // the probe of tests
 	log    *slog.Logger
 	sizes  prometheus.Histogram // transactions of a commit
+	lasts  time.Duration        // shareFor
 
 	kept *writer // of whoever has it; nil until somebody has written
 
@@ -208,7 +209,7 @@ func (g *group) free() {
 	}
 	b := &batch{}
 	if size := min(len(g.waiting), maxShared); size > 1 && !g.waiting[0].alone {
-		b = &batch{shared: true, open: size - 1, until: time.Now().Add(shareFor), done: make(chan struct{})}
+		b = &batch{shared: true, open: size - 1, until: time.Now().Add(g.lasts), done: make(chan struct{})}
 	}
 	g.first().turn <- b
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -69,6 +70,7 @@ func (m move) run(ctx context.Context, t *db.Tx) error {
 func movedStore(tb testing.TB) *db.Store {
 	tb.Helper()
 	s := counterStore(tb, func(tb testing.TB) *db.Store { return dbtest.Open(tb, db.Options{URL: dbtest.SQLiteURL(tb)}) })
+	s.ShareFor(time.Hour)
 	err := s.InTx(tb.Context(), "", both(plain("DELETE FROM counters"), plain("INSERT INTO counters VALUES ('a', 2), ('b', 2), ('c', 2)")))
 	if err != nil {
 		tb.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +21,7 @@ import (
 func batchStore(tb testing.TB) *db.Store {
 	tb.Helper()
 	s := dbtest.Open(tb, db.Options{URL: dbtest.SQLiteURL(tb)})
+	s.ShareFor(time.Hour)
 	err := s.InTx(tb.Context(), "", func(ctx context.Context, t *db.Tx) error {
 		return both(plain("CREATE TABLE parents (id text PRIMARY KEY)"),
 			plain("CREATE TABLE rows (id text PRIMARY KEY, parent text REFERENCES parents (id), filler blob)"))(ctx, t)
@@ -172,14 +174,19 @@ func commits(tb testing.TB, s *db.Store) *atomic.Int64 {
 // QU-2: who waits shares one commit, up to a bound, and is answered when others can see
 // what it wrote.
 func TestWhoWaitsSharesACommit(t *testing.T) {
-	for name, c := range map[string]struct{ members, commits int }{
-		"two":              {2, 1},
-		"as many as may":   {db.MaxShared, 1},
-		"one too many":     {db.MaxShared + 1, 1}, // who is left is alone
-		"two batches full": {2 * db.MaxShared, 2},
+	for name, c := range map[string]struct {
+		members, commits int
+		lasts            time.Duration
+	}{
+		"two":              {2, 1, time.Hour},
+		"as many as may":   {db.MaxShared, 1, time.Hour},
+		"one too many":     {db.MaxShared + 1, 1, time.Hour}, // who is left is alone
+		"two batches full": {2 * db.MaxShared, 2, time.Hour},
+		"too late":         {4, 3, -time.Hour}, // for all but the first of each batch
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := batchStore(t)
+			s.ShareFor(c.lasts)
 			n := commits(t, s)
 			id := func(i int) string { return fmt.Sprintf("%03d", i) }
 			all := newConvoy(t, s)
@@ -283,7 +290,7 @@ func TestEndOfARequestInterruptsNobody(t *testing.T) {
 	waits, leave := context.WithCancel(t.Context())
 	runs, end := context.WithCancel(t.Context())
 	read := 0
-	ends := func(func(...any) error) error { read++; end(); return nil }
+	ends := func(scan func(...any) error) error { read++; end(); return scan(new(int)) }
 
 	all := newConvoy(t, s)
 	first := all.join(func() error { return s.InTx(t.Context(), "", put("a")) })

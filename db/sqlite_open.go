@@ -63,7 +63,8 @@ func openSQLite(ctx context.Context, location string, opts Options) (*Store, err
 
 func newSQLite(path string, opts Options) *sqlite {
 	return &sqlite{path: path, clock: opts.Clock, group: group{
-		log: opts.Log,
+		log:   opts.Log,
+		lasts: shareFor,
 		sizes: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "gatehouse_sqlite_commit_transactions",
 			Help:    "Transactions that were put on the disk by one commit.",
