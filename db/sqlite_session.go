@@ -69,11 +69,11 @@ func (s *sqliteSession) batch(ctx context.Context, stmts []stmt, last bool) erro
 }
 
 func (s *sqliteSession) run(ctx context.Context, st stmt) error {
-	prepared := s.stmts.get(st.sql) //nolint:sqlclosecheck // the cache closes it
+	prepared := s.stmts.get(st.sql)
 	if prepared == nil {
 		return runSQLite(ctx, unprepared{s.Tx, st.sql}, st)
 	}
-	return runSQLite(ctx, s.StmtContext(ctx, prepared), st) //nolint:sqlclosecheck // the transaction closes it
+	return runSQLite(ctx, s.StmtContext(ctx, prepared), st)
 }
 
 // runnable is a statement without its arguments, such as a prepared one.

@@ -30,7 +30,7 @@ func (w *writer) run(ctx context.Context, st stmt) error {
 	prepared := w.stmts[st.sql]
 	if prepared == nil {
 		var err error
-		if prepared, err = w.PrepareContext(ctx, unnamed(st.sql)); err != nil { //nolint:sqlclosecheck // closed with the connection
+		if prepared, err = w.PrepareContext(ctx, unnamed(st.sql)); err != nil {
 			return err
 		}
 		w.stmts[st.sql] = prepared
@@ -71,7 +71,7 @@ func (w *writer) rollback(ctx context.Context) error {
 // close gives the connection back.
 func (w *writer) close() error {
 	w.forget()
-	return w.Conn.Close()
+	return w.Close()
 }
 
 // forget closes what was prepared, as the driver wants it before the connection.
