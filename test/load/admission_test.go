@@ -31,7 +31,7 @@ func BenchmarkAdmission(b *testing.B) {
 			ours := newAdmitter(b, ourURL, clients)
 			var client, rawSpent time.Duration // of this process
 			ourStart := serverProcessorTime(b, ours.server)
-			compare(b, shortTurns, turn,
+			compare(b, map[int]string{1: "QU-1", 64: "QU-2"}[clients], shortTurns, turn,
 				func(round int) time.Duration {
 					defer spend(b, &client, ownProcessorTime(b))
 					return ours.admit(b, turn*round, each)
@@ -55,7 +55,7 @@ func BenchmarkAdmission(b *testing.B) {
 			_ = seed(b, ourURL, tasks).Close()
 			_ = seed(b, rawURL, tasks).Close()
 			ours := newAdmitter(b, ourURL, clients)
-			compare(b, longTurns, clients*each,
+			compare(b, "QU-3", longTurns, clients*each,
 				func(round int) time.Duration { return ours.admit(b, clients*each*round, each) },
 				func(round int) time.Duration { return runPgbench(b, rawURL, clients, clients*each*round, each) })
 		})
