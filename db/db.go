@@ -44,7 +44,7 @@ type Options struct {
 	SQLiteSynchronous Synchronous
 	// MaxConnections bounds what this process opens, at least 2. Zero means
 	// DefaultMaxConnections on PostgreSQL, and on SQLite one writer and two
-	// readers for every processor.
+	// readers for every processor. SQLite has one more to look after the file.
 	MaxConnections int
 	// ReadOnly opens what is there to be looked at, also beside a server: nothing is
 	// changed and no file is made. Transactions that write fail.
@@ -104,7 +104,7 @@ func open(ctx context.Context, opts Options) (*Store, error) {
 
 // Close releases the connections. Statements that are running are waited for.
 func (s *Store) Close() error {
-	err := s.writer.close()
+	err := errors.Join(s.dialect.close(), s.writer.close())
 	if s.reader != s.writer {
 		err = errors.Join(s.reader.close(), err)
 	}

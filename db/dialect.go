@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/uptrace/bun/schema"
 
 	"gatehouse/domain/event"
@@ -21,7 +22,8 @@ type dialect interface {
 	// name is the name of the database and of its folder of migrations.
 	name() string
 
-	// session takes a connection of p and prepares a transaction on it.
+	// session takes a connection of p and prepares a transaction on it, which may
+	// wait for others that write.
 	session(ctx context.Context, p *pool, kind txKind) (txSession, error)
 
 	// lease takes the lease of a task against other processes, on a connection
@@ -37,9 +39,11 @@ type dialect interface {
 	// exchange starts to carry notices between the processes of the database.
 	exchange(s *Store, hub *event.Hub) *Exchange
 
-	// walBytes is the size of the write-ahead log, false where the database
-	// is not ours to measure.
-	walBytes() (int64, bool)
+	// close gives back the connections that it has kept.
+	close() error
+
+	// collectors are the metrics that only this database has.
+	collectors() []prometheus.Collector
 }
 
 // starting is what brings a database up to date.

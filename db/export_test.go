@@ -91,3 +91,25 @@ const MaxUntold = maxUntold
 
 // Unnamed is how SQLite is given the text of a statement.
 var Unnamed = unnamed
+
+// How savepoints, and a commit that several transactions share, are told to a probe.
+const (
+	CommitBatchSQL = commitBatchSQL
+	SavepointSQL   = savepointSQL
+	RollbackToSQL  = rollbackToSQL
+	MaxShared      = maxShared
+)
+
+// ErrFailed is the answer to a statement that follows one that failed.
+var ErrFailed = errFailed
+
+// ShareFor is how long after its first member a batch takes others.
+func (s *Store) ShareFor(d time.Duration) { s.dialect.(*sqlite).group.lasts = d }
+
+// WritersWaiting is how many wait for the writer of SQLite.
+func (s *Store) WritersWaiting() int {
+	g := &s.dialect.(*sqlite).group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}

@@ -108,25 +108,25 @@ func TestNothingRunsAfterCommit(t *testing.T) {
 
 // A failed statement whose error was swallowed must not look like a commit.
 func TestCommitOfAFailedTransactionIsAnError(t *testing.T) {
-	s := counterStore(t, func(tb testing.TB) *db.Store {
-		return dbtest.Open(tb, db.Options{URL: dbtest.PostgresURL(tb)})
-	})
-	err := s.InTx(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
-		if err := increment(ctx, tx); err != nil {
-			return err
-		}
-		_, err := tx.NewRaw("SELECT nothing").Exec(ctx)
+	dbtest.Each(t, func(t *testing.T, open func(testing.TB) *db.Store) {
+		s := counterStore(t, open)
+		err := s.InTx(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
+			if err := increment(ctx, tx); err != nil {
+				return err
+			}
+			_, err := tx.NewRaw("SELECT nothing").Exec(ctx)
+			if err == nil {
+				t.Error("want an error")
+			}
+			return nil
+		})
 		if err == nil {
-			t.Error("want an error")
+			t.Error("commit of a failed transaction succeeded")
 		}
-		return nil
+		if n := count(t, s); n != 0 {
+			t.Errorf("counter = %d, want 0", n)
+		}
 	})
-	if err == nil {
-		t.Error("commit of a failed transaction succeeded")
-	}
-	if n := count(t, s); n != 0 {
-		t.Errorf("counter = %d, want 0", n)
-	}
 }
 
 type moment struct {

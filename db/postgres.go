@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
@@ -135,7 +136,9 @@ func (postgres) hasTable(ctx context.Context, p *pool, table string) (exists boo
 	return exists, err
 }
 
-func (postgres) walBytes() (int64, bool) { return 0, false }
+func (postgres) close() error { return nil }
+
+func (postgres) collectors() []prometheus.Collector { return nil }
 
 // joinEach fences the rows off: the planner takes a recursion for hundreds of times as
 // long as it is, and would read the whole table to hash it (250 times slower at 10⁶

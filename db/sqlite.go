@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 	driver "modernc.org/sqlite"
@@ -24,6 +25,7 @@ import (
 type sqlite struct {
 	path  string
 	clock domain.Clock
+	group group
 }
 
 func (*sqlite) name() string { return "sqlite" }
@@ -57,18 +59,24 @@ func (*sqlite) textsArg(texts []string) any {
 }
 
 // sync moves the log into the file: that puts both on disk.
-func (*sqlite) sync(ctx context.Context, p *pool) error {
-	var busy, frames, moved int
-	err := p.DB.DB.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &frames, &moved)
-	if err == nil && busy != 0 {
-		err = errors.New("the write-ahead log is in use")
-	}
-	return err
+func (d *sqlite) sync(ctx context.Context, p *pool) error {
+	return d.group.hold(ctx, p, func(w *writer) error {
+		var busy, frames, moved int
+		err := w.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &frames, &moved)
+		if err == nil && busy != 0 {
+			err = errors.New("the write-ahead log is in use")
+		}
+		return err
+	})
 }
 
+func (d *sqlite) close() error { return d.group.close() }
+
 // retryable is a lock that another process, or a reader that turned writer, held
-// for longer than the busy time-out.
-func (*sqlite) retryable(err error) bool { return sqliteCode(err) == lib.SQLITE_BUSY }
+// for longer than the busy time-out, and a failure that may be that of another.
+func (*sqlite) retryable(err error) bool {
+	return sqliteCode(err) == lib.SQLITE_BUSY || errors.Is(err, errShared)
+}
 
 // lost is never true: there is no connection to lose.
 func (*sqlite) lost(error) bool { return false }
@@ -100,12 +108,19 @@ func (*sqlite) hasTable(ctx context.Context, p *pool, table string) (exists bool
 // exchange has nobody else to tell: one process serves a file (OP-14).
 func (*sqlite) exchange(_ *Store, hub *event.Hub) *Exchange { return &Exchange{hub, func() {}} }
 
-func (d *sqlite) walBytes() (int64, bool) {
+func (d *sqlite) collectors() []prometheus.Collector {
+	return []prometheus.Collector{d.group.sizes, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gatehouse_sqlite_wal_bytes",
+		Help: "Size of the write-ahead log of the SQLite database.",
+	}, d.walBytes)}
+}
+
+func (d *sqlite) walBytes() float64 {
 	info, err := os.Stat(d.path + "-wal")
 	if err != nil {
-		return 0, errors.Is(err, fs.ErrNotExist)
+		return 0
 	}
-	return info.Size(), true
+	return float64(info.Size())
 }
 
 // sqliteHeader begins every database file but an empty one.
@@ -134,6 +149,6 @@ func checkFile(path string) error {
 	return nil
 }
 
-func (sqlite) joinEach(table, alias, condition string) string {
+func (*sqlite) joinEach(table, alias, condition string) string {
 	return "LEFT JOIN " + table + " AS " + alias + " ON " + condition
 }

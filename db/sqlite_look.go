@@ -35,8 +35,8 @@ func lookAtSQLite(ctx context.Context, path string, opts Options) (*Store, error
 	if err != nil {
 		return nil, err
 	}
-	d := &sqlite{path: path, clock: opts.Clock}
-	s := &Store{dialect: d, writer: p, reader: p, migrations: migrationFiles(d)}
+	d := newSQLite(path, opts)
+	s := d.store(p, p)
 	if err := d.connect(ctx, p); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

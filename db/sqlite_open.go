@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	driver "modernc.org/sqlite"
@@ -36,8 +37,8 @@ func openSQLite(ctx context.Context, location string, opts Options) (*Store, err
 	if err != nil {
 		return nil, err
 	}
-	d := &sqlite{path: path, clock: opts.Clock}
-	writer, err := sqlitePool(path, 1, writerParams)
+	d := newSQLite(path, opts)
+	writer, err := sqlitePool(path, 2, writerParams) // one is kept for transactions, the other looks after the file
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +54,29 @@ func openSQLite(ctx context.Context, location string, opts Options) (*Store, err
 	if err != nil {
 		return nil, errors.Join(err, writer.close())
 	}
-	s := &Store{dialect: d, writer: writer, reader: reader, migrations: migrationFiles(d)}
+	s := d.store(writer, reader)
 	if err := d.connect(ctx, reader); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+func newSQLite(path string, opts Options) *sqlite {
+	return &sqlite{path: path, clock: opts.Clock, group: group{
+		log:   opts.Log,
+		lasts: shareFor,
+		sizes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "gatehouse_sqlite_commit_transactions",
+			Help:    "Transactions that were put on the disk by one commit.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 7), // to maxShared
+		}),
+	}}
+}
+
+func (d *sqlite) store(writer, reader *pool) *Store {
+	s := &Store{dialect: d, writer: writer, reader: reader, migrations: migrationFiles(d)}
+	d.group.around = s.around
+	return s
 }
 
 // sqlitePath is the absolute path of the file a URL names.

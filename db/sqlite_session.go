@@ -3,22 +3,22 @@ package db
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 )
 
-// sqliteSession is a transaction on SQLite. It holds its connection itself: one
-// that could not be rolled back must never serve another.
+// sqliteSession is a transaction that reads.
 type sqliteSession struct {
 	*sql.Tx
 	conn  *sql.Conn
 	stmts *stmtCache
 }
 
-func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
+func (d *sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, error) {
+	if kind != readOnly {
+		return d.group.join(ctx, p, kind == alone)
+	}
 	if err := p.stmts.prepare(ctx, p.DB.DB); err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (*sqlite) session(ctx context.Context, p *pool, kind txKind) (txSession, er
 		return nil, err
 	}
 	// Without the caller's end: database/sql would roll back on its own, at
-	// any moment, and the writer is not to stop in the middle of a commit.
-	t, err := c.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: kind == readOnly})
+	// any moment.
+	t, err := c.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -69,20 +69,39 @@ func (s *sqliteSession) batch(ctx context.Context, stmts []stmt, last bool) erro
 }
 
 func (s *sqliteSession) run(ctx context.Context, st stmt) error {
-	prepared := s.stmts.get(st.sql) //nolint:sqlclosecheck // the cache closes it
-	if prepared != nil {
-		prepared = s.StmtContext(ctx, prepared) //nolint:sqlclosecheck // the transaction closes it
+	prepared := s.stmts.get(st.sql)
+	if prepared == nil {
+		return runSQLite(ctx, unprepared{s.Tx, st.sql}, st)
 	}
+	return runSQLite(ctx, s.StmtContext(ctx, prepared), st)
+}
+
+// runnable is a statement without its arguments, such as a prepared one.
+type runnable interface {
+	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
+}
+
+// unprepared is a text that the next transaction will find prepared.
+type unprepared struct {
+	tx  *sql.Tx
+	sql string
+}
+
+func (u unprepared) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
+	return u.tx.QueryContext(ctx, u.sql, args...)
+}
+
+func (u unprepared) ExecContext(ctx context.Context, args ...any) (sql.Result, error) {
+	return u.tx.ExecContext(ctx, u.sql, args...)
+}
+
+// runSQLite runs st, whose text is that of r.
+func runSQLite(ctx context.Context, r runnable, st stmt) error {
 	if st.each == nil {
-		return s.exec(ctx, prepared, st)
+		return execSQLite(ctx, r, st)
 	}
-	var rows *sql.Rows
-	var err error
-	if prepared != nil {
-		rows, err = prepared.QueryContext(ctx, st.args...)
-	} else {
-		rows, err = s.QueryContext(ctx, st.sql, st.args...)
-	}
+	rows, err := r.QueryContext(ctx, st.args...)
 	if err != nil {
 		return err
 	}
@@ -97,13 +116,8 @@ func (s *sqliteSession) run(ctx context.Context, st stmt) error {
 	return errors.Join(rows.Err(), st.check(n))
 }
 
-func (s *sqliteSession) exec(ctx context.Context, prepared *sql.Stmt, st stmt) (err error) {
-	var res sql.Result
-	if prepared != nil {
-		res, err = prepared.ExecContext(ctx, st.args...)
-	} else {
-		res, err = s.ExecContext(ctx, st.sql, st.args...)
-	}
+func execSQLite(ctx context.Context, r runnable, st stmt) error {
+	res, err := r.ExecContext(ctx, st.args...)
 	if err != nil || st.affects == 0 && st.counted == nil {
 		return err
 	}
@@ -118,11 +132,8 @@ func (s *sqliteSession) commit(context.Context) error { return s.Commit() }
 
 func (s *sqliteSession) rollback(context.Context) error {
 	err := s.Rollback()
-	if err == nil || errors.Is(err, sql.ErrTxDone) {
-		return s.conn.Close()
+	if errors.Is(err, sql.ErrTxDone) {
+		err = nil
 	}
-	// A full disk or an I/O error has ended the transaction already. Whether
-	// that was it cannot be told: a new connection is certainly in none.
-	_ = s.conn.Raw(func(any) error { return sqldriver.ErrBadConn })
-	return fmt.Errorf("roll back: %w", err)
+	return errors.Join(err, s.conn.Close())
 }

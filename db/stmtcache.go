@@ -8,7 +8,7 @@ import (
 )
 
 // stmtCache holds the prepared statements of a pool, by their text. Preparing
-// takes a connection, which a transaction on a pool of one cannot spare: it notes
+// takes a connection, for which a transaction, that has one, must not wait: it notes
 // what it missed, and that is prepared before the next one begins.
 type stmtCache struct {
 	spell  func(query string) string // how the driver reads a text fastest; nil for as it is

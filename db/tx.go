@@ -25,6 +25,7 @@ type txKind int
 
 const (
 	readWrite txKind = iota
+	alone            // readWrite that shares its commit with nobody
 	readOnly         // one consistent state for all its statements
 )
 
@@ -41,7 +42,8 @@ type txSession interface {
 	commit(ctx context.Context) error
 
 	// rollback undoes what was not committed and gives the connection back.
-	// It must be called, last, also after a commit.
+	// It must be called, last, also after a commit. errShared means that what
+	// the transaction has read of others is undone as well.
 	rollback(ctx context.Context) error
 }
 
@@ -61,9 +63,9 @@ type tx struct {
 //
 // taskID is the task whose data fn writes, "" when it is none or many. Work of
 // one task runs one at a time in a process, in the order of arrival and without
-// a connection while it waits, so that a busy task never occupies the pool. It
-// is also the key by which commits can be grouped. The task's row is locked all
-// the same: other processes do not see this lock.
+// a connection while it waits, so that a busy task never occupies the pool, and
+// on SQLite until its commit, which tasks share ([group]), is on the disk. The
+// task's row is locked all the same: other processes do not see this lock.
 //
 // fn may run again, when the dialect says that it may help: it changes nothing
 // but its result, and sets that from the start each time. It must not call inTx.
@@ -74,7 +76,14 @@ func (s *Store) inTx(ctx context.Context, taskID string, fn func(context.Context
 		return err
 	}
 	defer unlock()
-	return s.retry(ctx, func() (bool, error) { return s.once(ctx, s.writer, readWrite, fn) })
+	kind := readWrite
+	return s.retry(ctx, func() (bool, error) {
+		again, err := s.once(ctx, s.writer, kind, fn)
+		if errors.Is(err, errShared) {
+			kind = alone
+		}
+		return again, err
+	})
 }
 
 // inRead runs fn on one consistent state of the database: REPEATABLE READ READ
@@ -127,17 +136,27 @@ func (s *Store) once(ctx context.Context, p *pool, kind txKind, fn func(context.
 	}
 	t := &tx{querier: querier{p.DB, probed{ses, s}}, session: probedSession{ses, s}, dialect: s.dialect}
 	defer func() {
-		// The caller may be gone: what it began is undone all the same.
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-		defer cancel()
-		if rerr := ses.rollback(end); rerr != nil {
-			s.log.WarnContext(ctx, "connection discarded", "error", rerr)
+		if undone := s.end(ctx, ses); undone != nil {
+			again, err = s.again(ctx, undone, false), undone
 		}
 	}()
 	if err = fn(s.inUse(ctx), t); err == nil && !t.ended {
 		err = t.commitWith(ctx)
 	}
 	return s.again(ctx, err, t.ending), err
+}
+
+// end undoes what was not committed: the caller may be gone. An error says that the
+// answer of the transaction rests on what is undone as well.
+func (s *Store) end(ctx context.Context, ses txSession) error {
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	err := ses.rollback(end)
+	if err == nil || errors.Is(err, errShared) {
+		return err
+	}
+	s.log.WarnContext(ctx, "connection discarded", "error", err)
+	return nil
 }
 
 // session prepares a transaction on the connection of the lease that ctx holds,

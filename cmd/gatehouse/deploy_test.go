@@ -135,7 +135,7 @@ func TestDashboard(t *testing.T) { // OP-8
 		"gatehouse_turn_hook_duration_seconds_bucket",
 		"gatehouse_subagent_context_frames_total", "gatehouse_subagent_context_shortfall", "gatehouse_subagent_context_excess",
 		"gatehouse_event_subscribers", "gatehouse_websocket_connections", "gatehouse_event_disconnects_total",
-		"go_sql_in_use_connections", "gatehouse_sqlite_wal_bytes",
+		"go_sql_in_use_connections", "gatehouse_sqlite_wal_bytes", "gatehouse_sqlite_commit_transactions_sum",
 	} {
 		if !strings.Contains(queries.String(), metric+"{") {
 			t.Errorf("no panel shows %s", metric)

@@ -17,21 +17,36 @@ import (
 	"gatehouse/test/process"
 )
 
-// BenchmarkAdmission measures direct admissions with three comments over HTTP: QU-1
-// on SQLite with one client, QU-3 on PostgreSQL with 16 and 64. Every prompt is the
-// first of its task.
+// BenchmarkAdmission measures direct admissions with three comments over HTTP: on SQLite
+// QU-1 with one client and QU-2 with 64, QU-3 on PostgreSQL with 16 and 64. Every prompt
+// is the first of its task. Raw is one transaction for each.
 func BenchmarkAdmission(b *testing.B) {
-	b.Run("sqlite/clients=1", func(b *testing.B) {
-		const each = 100
-		tasks := each * (shortTurns + 1)
-		ourURL, rawURL := dbtest.SQLiteURL(b), dbtest.SQLiteURL(b)
-		_ = seed(b, ourURL, tasks).Close()
-		raw := newRaw(b, seed(b, rawURL, tasks))
-		ours := newAdmitter(b, ourURL, 1)
-		compare(b, shortTurns, each,
-			func(round int) time.Duration { return ours.admit(b, each*round, each) },
-			func(round int) time.Duration { return raw.admit(b, each*round, each) })
-	})
+	for clients, each := range map[int]int{1: 100, 64: 10} {
+		b.Run(fmt.Sprintf("sqlite/clients=%d", clients), func(b *testing.B) {
+			turn := clients * each
+			tasks := turn * (shortTurns + 1)
+			ourURL, rawURL := dbtest.SQLiteURL(b), dbtest.SQLiteURL(b)
+			_ = seed(b, ourURL, tasks).Close()
+			raw := newRaw(b, seed(b, rawURL, tasks))
+			ours := newAdmitter(b, ourURL, clients)
+			var client, rawSpent time.Duration // of this process
+			ourStart := serverProcessorTime(b, ours.server)
+			compare(b, map[int]string{1: "QU-1", 64: "QU-2"}[clients], shortTurns, turn,
+				func(round int) time.Duration {
+					defer spend(b, &client, ownProcessorTime(b))
+					return ours.admit(b, turn*round, each)
+				},
+				func(round int) time.Duration {
+					defer spend(b, &rawSpent, ownProcessorTime(b))
+					return raw.admit(b, turn*round, clients, each)
+				})
+			for unit, spent := range map[string]time.Duration{
+				"ours-cpu-ms": serverProcessorTime(b, ours.server) - ourStart, "client-cpu-ms": client, "raw-cpu-ms": rawSpent,
+			} {
+				b.ReportMetric(spent.Seconds()*1000/float64(tasks), unit)
+			}
+		})
+	}
 	for clients, each := range map[int]int{16: 150, 64: 50} {
 		b.Run(fmt.Sprintf("postgres/clients=%d", clients), func(b *testing.B) {
 			tasks := clients * each * (longTurns + 1)
@@ -40,7 +55,7 @@ func BenchmarkAdmission(b *testing.B) {
 			_ = seed(b, ourURL, tasks).Close()
 			_ = seed(b, rawURL, tasks).Close()
 			ours := newAdmitter(b, ourURL, clients)
-			compare(b, longTurns, clients*each,
+			compare(b, "QU-3", longTurns, clients*each,
 				func(round int) time.Duration { return ours.admit(b, clients*each*round, each) },
 				func(round int) time.Duration { return runPgbench(b, rawURL, clients, clients*each*round, each) })
 		})
@@ -50,13 +65,14 @@ func BenchmarkAdmission(b *testing.B) {
 // admitter sends prompts to a server from so many clients at once. They are as light
 // as can be: what is measured is the server.
 type admitter struct {
+	server  *process.Server
 	clients []*wire
 }
 
 func newAdmitter(b *testing.B, url string, clients int) *admitter {
 	b.Helper()
 	server := process.Start(b, url, "--log-level=info") // as it is by default
-	a := &admitter{}
+	a := &admitter{server: server}
 	for range clients {
 		a.clients = append(a.clients, newWire(b, server.URL))
 	}
@@ -71,8 +87,8 @@ func (a *admitter) admit(b *testing.B, first, each int) time.Duration {
 	for i, c := range a.clients {
 		done.Go(func() {
 			for n := range each {
-				if status, err := c.admit(first + i*each + n); err != nil || status != http.StatusCreated {
-					b.Errorf("task %d: status %d, %v", first+i*each+n, status, err)
+				if status, err := c.admit(first + n*len(a.clients) + i); err != nil || status != http.StatusCreated {
+					b.Errorf("task %d: status %d, %v", first+n*len(a.clients)+i, status, err)
 					return
 				}
 			}
@@ -152,13 +168,25 @@ func newRaw(b *testing.B, db *sql.DB) *raw {
 	return r
 }
 
-func (r *raw) admit(b *testing.B, first, count int) time.Duration {
+// admit has so many clients admit the prompts of their tasks, which are numbered from
+// first. They share the connection that writes.
+func (r *raw) admit(b *testing.B, first, clients, each int) time.Duration {
 	b.Helper()
+	var done sync.WaitGroup
 	start := time.Now()
-	for n := range count {
-		if err := r.one(b, first+n); err != nil {
-			b.Fatal(err)
-		}
+	for i := range clients {
+		done.Go(func() {
+			for n := range each {
+				if err := r.one(b, first+n*clients+i); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	done.Wait()
+	if b.Failed() {
+		b.FailNow()
 	}
 	return time.Since(start)
 }

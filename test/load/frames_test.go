@@ -56,7 +56,7 @@ func compareFrames(b *testing.B, kind, ourURL, rawURL string) {
 	scene, client := server.NewScene(b), newWire(b, server.URL)
 	raw := newUpserter(b, rawURL)
 	ourStart, rawSpent := serverProcessorTime(b, server), time.Duration(0)
-	compare(b, shortTurns, framesPerBatch*batchesPerRound,
+	compare(b, "QU-6", shortTurns, framesPerBatch*batchesPerRound,
 		func(round int) time.Duration {
 			bodies := make([]string, batchesPerRound)
 			for i := range bodies {

@@ -48,7 +48,7 @@ func BenchmarkHistoryPage(b *testing.B) {
 			b.Fatalf("%v %s", err, answer)
 		}
 		client, direct := newWire(b, server.URL), newReader(b, url, session)
-		compare(b, shortTurns, pagesPerRound,
+		compare(b, "QU-4", shortTurns, pagesPerRound,
 			func(int) time.Duration {
 				return timed(b, pagesPerRound, func() error {
 					if status, err := client.send(http.MethodGet, path, ""); err != nil || status != http.StatusOK {
@@ -75,7 +75,7 @@ func BenchmarkHistoryLookup(b *testing.B) {
 	eachURL(b, func(b *testing.B, url string) {
 		server := process.Start(b, url)
 		direct := newReader(b, url, delegatedWork(b, server.Client, manyDelegations))
-		compare(b, shortTurns, lookupsPerRound,
+		compare(b, "QU-4", shortTurns, lookupsPerRound,
 			func(int) time.Duration {
 				return timed(b, lookupsPerRound, func() error { return direct.changes(b.Context()) })
 			},

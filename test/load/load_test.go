@@ -5,8 +5,10 @@
 package load_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,9 +26,10 @@ const (
 )
 
 // compare lets the sides of a comparison take turns, each doing n pieces of work, and
-// reports the median of the ratios of their speeds, beside the median speeds in
-// pieces per second. The first round, which warms both up, does not count.
-func compare(b *testing.B, turns, n int, ours, raw func(round int) time.Duration) {
+// reports the median of the ratios of their speeds as the figure of a goal, beside the
+// median speeds in pieces per second. The first round, which warms both up, does not
+// count.
+func compare(b *testing.B, goal string, turns, n int, ours, raw func(round int) time.Duration) {
 	b.Helper()
 	var ratios, own, best []float64
 	for round := range turns + 1 {
@@ -39,10 +42,18 @@ func compare(b *testing.B, turns, n int, ours, raw func(round int) time.Duration
 		ratios = append(ratios, rawTime.Seconds()/ourTime.Seconds())
 	}
 	b.Logf("ratios %.2f", ratios)
+	figure(b, goal, median(ratios), "%.0f/s against %.0f/s, medians of %d turns", median(own), median(best), turns)
 	b.ReportMetric(median(ratios), "ratio")
 	b.ReportMetric(median(own), "ours/s")
 	b.ReportMetric(median(best), "raw/s")
 	b.ReportMetric(0, "ns/op") // of a whole comparison: it says nothing
+}
+
+// figure prints what the benchmarks are for: a line that begins with the id of a goal of
+// docs/design/90-quality.md and the ratio that it is about, and says of what.
+func figure(b *testing.B, goal string, ratio float64, format string, args ...any) {
+	b.Helper()
+	fmt.Fprintf(os.Stdout, "%s %.2f %s: %s\n", goal, ratio, strings.TrimPrefix(b.Name(), "Benchmark"), fmt.Sprintf(format, args...))
 }
 
 func median(values []float64) float64 {

@@ -76,7 +76,7 @@ func BenchmarkLongSession(b *testing.B) {
 			}
 		}
 		for _, r := range longReads {
-			reportLengths(database, r.name, sessions)
+			reportLengths(b, r.name, sessions)
 		}
 		for _, s := range sessions {
 			s.measureWhole(b, database)
@@ -122,10 +122,11 @@ func (s longSession) measureWhole(b *testing.B, database string) {
 
 // reportLengths prints the medians of a read, and the medians of its ratios, each of
 // times of one turn.
-func reportLengths(database, name string, sessions []longSession) {
+func reportLengths(b *testing.B, name string, sessions []longSession) {
+	b.Helper()
 	for _, s := range sessions {
-		fmt.Fprintf(os.Stdout, "QU-5 %s, %s, %d messages: %.2f ms, %.2f of the first page, %.2f of the shortest session\n", database, name, s.n,
-			median(s.times[name]), medianRatio(s.times[name], s.times["first page"]), medianRatio(s.times[name], sessions[0].times[name]))
+		figure(b, "QU-5", medianRatio(s.times[name], sessions[0].times[name]), "%s, %d messages, by the shortest session: %.2f ms, %.2f of the first page",
+			name, s.n, median(s.times[name]), medianRatio(s.times[name], s.times["first page"]))
 	}
 }
 

@@ -43,3 +43,9 @@ func ownProcessorTime(b *testing.B) time.Duration {
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
+
+// spend adds what this process has used since start to spent.
+func spend(b *testing.B, spent *time.Duration, start time.Duration) {
+	b.Helper()
+	*spent += ownProcessorTime(b) - start
+}

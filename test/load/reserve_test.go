@@ -56,6 +56,7 @@ func slowdown(b *testing.B, crowded, lone *queue, handedOut bool) {
 		one = append(one, reservesPerTurn/loneTime.Seconds())
 	}
 	b.Logf("ratios %.2f", ratios)
+	figure(b, "QU-7", median(ratios), "as long as in an empty queue, %.0f/s against %.0f/s", median(many), median(one))
 	b.ReportMetric(median(ratios), "ratio")
 	b.ReportMetric(median(many), "crowded/s")
 	b.ReportMetric(median(one), "alone/s")

@@ -112,6 +112,9 @@ func (s *Server) follow(out io.Reader) {
 // Stderr is what the server has said so far.
 func (s *Server) Stderr() string { return s.stderr.String() }
 
+// PID is the number of the process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
 // Kill ends the process at once, as kill -9 does, and waits for its end.
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill() // it may have ended
