@@ -23,7 +23,8 @@ func (w work) lasting() work {
 	w.Task.WorkspaceID, w.Task.CreateFingerprint = "", ""
 	for i := range w.Sessions {
 		s := &w.Sessions[i]
-		s.IncarnationID, s.UpdatedAt, s.MessagesSeq, s.ExecutionsSeq, s.CreateFingerprint = "", time.Time{}, 0, 0, ""
+		s.IncarnationID, s.UpdatedAt, s.CreateFingerprint = "", time.Time{}, ""
+		s.QueueSeq, s.MessagesSeq, s.ExecutionsSeq, s.InterruptSeq = 0, 0, 0, 0
 	}
 	slices.SortFunc(w.Sessions, func(a, b session.Session) int { return strings.Compare(a.ID, b.ID) })
 	for _, messages := range w.Messages {
