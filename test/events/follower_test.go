@@ -58,6 +58,8 @@ func newFollower(t *testing.T) *follower {
 	files := http.NewServeMux()
 	files.Handle("GET /", http.FileServer(http.Dir(root)))
 	files.HandleFunc("GET /page", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, f.page)
 	})
@@ -88,6 +90,13 @@ func (f *follower) told() []report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.reports)
+}
+
+// end has the client ended at its next report.
+func (f *follower) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stop = true
 }
 
 // last is the latest report.
@@ -129,10 +138,12 @@ func (f *follower) inChromium(t *testing.T, url, task string, options map[string
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.mu.Lock()
 	f.page = fmt.Sprintf(`<!doctype html><title>Follows a task</title>
 <script type="importmap">{"imports": {"eventsource-parser": "/docs/examples/events/node_modules/eventsource-parser/dist/index.js"}}</script>
 <script type="module">import { report } from "/test/events/testdata/follower.js"; await report(%s)</script>`,
 		f.settings(t, "", url, task, options))
+	f.mu.Unlock()
 	flags := []string{
 		"--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
 		"--disable-sync", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(), "--remote-debugging-port=0", "--enable-logging=stderr",

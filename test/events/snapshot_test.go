@@ -26,7 +26,7 @@ func snapshot(t *testing.T, s *process.Scene) map[string]any {
 	queues, messages, executions := map[string]any{}, map[string]any{}, map[string]any{}
 	for i, session := range sessions {
 		id := session.Text("id")
-		queues[id] = queueOf(s.Task, get(s.TaskPath("/sessions/" + id + "/queue")))
+		queues[id] = queueOf(s.Task, get(s.TaskPath("/sessions/"+id+"/queue")))
 		messages[id] = transcript(t, s, id)
 		for _, run := range get("/v1/sessions/" + id + "/subagent-executions").Items("items") {
 			executions[run.Text("id")] = run

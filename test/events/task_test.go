@@ -27,7 +27,10 @@ func TestClientMissesNothing(t *testing.T) {
 		for _, p := range d.proxies {
 			p.cut(longestStream)
 		}
-		d.commentOnPlan(t)
+		for range 2 {
+			d.commentOnPlan(t)
+			d.agree(t)
+		}
 		d.prompt(t)
 		d.agree(t)
 		d.replaceServer(t)

@@ -12,6 +12,6 @@ export async function report({ client, to, options }) {
       if (answer === "stop") stop.abort();
     });
   } catch (error) {
-    await tell({ ended: { name: error.name, message: error.message, status: error.status, code: error.code } });
+    await tell({ ended: { name: error.name, message: error.message, status: error.status, code: String(error.code) } });
   }
 }
