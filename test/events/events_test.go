@@ -36,7 +36,7 @@ func compile() error {
 	if _, err := os.Stat(filepath.Join(example, compiler)); err != nil {
 		return fmt.Errorf("make deps fetches the compiler of TypeScript: %w", err)
 	}
-	tsc := exec.Command("node", compiler) //nolint:noctx // there is no test yet
+	tsc := exec.Command("node", compiler)
 	tsc.Dir = example
 	if out, err := tsc.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile the client: %w\n%s", err, out)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -111,9 +112,7 @@ func (f *follower) last() report {
 func (f *follower) settings(t *testing.T, base, url, task string, options map[string]any) string {
 	t.Helper()
 	all := map[string]any{"url": url, "task": task, "token": process.AdminToken, "delay": map[string]any{"first": 5, "most": 50}}
-	for name, value := range options {
-		all[name] = value
-	}
+	maps.Copy(all, options)
 	text, err := json.Marshal(map[string]any{
 		"client": base + "/docs/examples/events/dist/gatehouse-events.js", "to": f.URL + "/report", "options": all,
 	})
@@ -128,7 +127,7 @@ func (f *follower) inNode(t *testing.T, url, task string, options map[string]any
 	t.Helper()
 	script := fmt.Sprintf("import { report } from %q; await report(%s)",
 		filepath.Join(f.root, "test/events/testdata/follower.js"), f.settings(t, f.root, url, task, options))
-	start(t, exec.Command("node", "--input-type=module", "--eval", script)) //nolint:gosec,noctx // ended by the test
+	start(t, exec.Command("node", "--input-type=module", "--eval", script))
 }
 
 // inChromium starts the client in a page.
@@ -151,7 +150,7 @@ func (f *follower) inChromium(t *testing.T, url, task string, options map[string
 	if os.Geteuid() == 0 {
 		flags = append(flags, "--no-sandbox") // without which it does not run as root
 	}
-	start(t, exec.Command(path, append(flags, f.URL+"/page")...)) //nolint:gosec,noctx // ended by the test
+	start(t, exec.Command(path, append(flags, f.URL+"/page")...))
 }
 
 // start starts a program, and ends it and all that it has started with the test.

@@ -29,7 +29,7 @@ type proxy struct {
 // newProxy makes one that does not cut.
 func newProxy(t *testing.T, target string, seed uint64) *proxy {
 	t.Helper()
-	p := &proxy{random: rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // to be repeated
+	p := &proxy{random: rand.New(rand.NewPCG(seed, seed))}
 	p.use(t, target)
 	p.Server = httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -169,7 +170,7 @@ func TestClientIsCutAnywhere(t *testing.T) {
 		for _, m := range idField.FindAllStringSubmatch(text[:strings.LastIndex(text, "\n\n")+1], -1) {
 			_, _ = fmt.Sscan(m[1], &at)
 		}
-		want = append(want, fmt.Sprint(at))
+		want = append(want, strconv.Itoa(at))
 		send(w, text)
 	})
 	f := newFollower(t)

@@ -182,12 +182,13 @@ func (d *desk) delegate(t *testing.T) {
 	}
 }
 
-// takeBack corrects a message, takes back more than the client reads again, and has a
+// takeBack corrects a message that was read, takes back more than the client reads again, and has a
 // session come and go.
 func (d *desk) takeBack(t *testing.T) {
 	t.Helper()
 	said := d.say(t, 120)
-	d.Must(t, 200, "PATCH", "/v1/messages/"+said[119].Text("id"), map[string]any{"content": "on second thoughts"})
+	d.agree(t)
+	d.Must(t, 200, "PATCH", "/v1/messages/"+said[100].Text("id"), map[string]any{"content": "on second thoughts"})
 	d.agree(t)
 	d.Must(t, 200, "POST", d.SessionPath("/messages/rollback"), map[string]any{"from_seq": said[10].Int("seq")})
 	other := d.NewSession(t)

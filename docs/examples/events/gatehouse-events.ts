@@ -181,10 +181,8 @@ class Connection {
     if (response.status !== 429 && response.status < 500) {
       throw new Refused(response.status, await this.#patiently(response.json()).catch(() => ({})));
     }
-    const interrupted = new Interrupted(`status ${response.status}`);
-    const seconds = response.headers.get("Retry-After");
-    if (seconds && /^\d+$/.test(seconds)) interrupted.retryAfter = Number(seconds);
-    throw interrupted;
+    const seconds = response.headers.get("Retry-After") ?? "";
+    throw Object.assign(new Interrupted(`status ${response.status}`), /^\d+$/.test(seconds) && { retryAfter: Number(seconds) });
   }
 
   async #patiently<T>(work: Promise<T>): Promise<T> {
