@@ -57,7 +57,7 @@ func chromium() (string, error) {
 // eventually waits for what must happen and may hang.
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(5 * time.Millisecond) {
 		if t.Failed() || time.Now().After(deadline) {
 			t.Fatalf("it does not happen: %s", what)
 		}

@@ -108,36 +108,56 @@ func versions(reports []report) (versions []int) {
 	return versions
 }
 
-// Events come whole in whatever pieces, with whatever ends of lines.
+// Events come whole in whatever pieces, with whatever ends of lines. Each of them is cut
+// in two at another byte: the first piece comes with an event before it, and the second
+// when the client has told of that one.
 func TestClientReadsAnyStream(t *testing.T) {
 	t.Parallel()
-	const stream = "\ufeff: hello\n\nretry: 1\nunknown\n" + ready +
-		"data: {\"plan_id\": \"größer 🦊\",\ndata:\"version\":\ndata\ndata: 7}\nid: 3\nevent: task.plan.changed\n\n" +
-		"event: task.plan.changed\n\n" + // no data, no event
-		"event:task.plan.changed\ndata:{\"version\":8}\nid:4\n\n: bye\n"
+	before := func(n int) string { return fmt.Sprintf("event:task.plan.changed\ndata:{\"version\":%d}\n\n", n) }
+	odd := func(n int) string {
+		return fmt.Sprintf(": größer\nevent: ready\n\nretry: 1\nunknown\n"+
+			"data: {\"plan_id\": \"größer 🦊\",\ndata:\"version\":\ndata\ndata: %d}\nid: %d\nevent: task.plan.changed\n\n", n, n)
+	}
 	for name, end := range map[string]string{"LF": "\n", "CRLF": "\r\n", "CR": "\r"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			pieces := make(chan string)
 			s := newScript(t, func(w http.ResponseWriter, r *http.Request, n int) {
 				if n > 0 {
 					hold(w, r, "")
 					return
 				}
-				for _, b := range []byte(strings.ReplaceAll(stream, "\n", end)) {
-					send(w, string([]byte{b}))
+				for piece := range pieces {
+					send(w, piece)
 				}
 			})
 			f := newFollower(t)
 			f.inNode(t, s.URL, taskID, nil)
+			pieces <- strings.ReplaceAll("\ufeff: hello\n\n"+ready, "\n", end)
+			var want []int
+			for at := 1; ; at++ {
+				text := strings.ReplaceAll(odd(2*at+1), "\n", end)
+				if at == len(text) {
+					break
+				}
+				pieces <- strings.ReplaceAll(before(2*at), "\n", end) + text[:at]
+				want = append(want, 2*at, 2*at+1)
+				eventually(t, "the event before", func() bool { return slices.Contains(versions(f.told()), 2*at) })
+				pieces <- text[at:]
+			}
+			pieces <- ": bye" // an end by CR may be one by CRLF until something comes
+			close(pieces)
 			eventually(t, "it comes back", func() bool { return len(s.connections()) == 2 })
-			if got := s.connections()[1]; got != "4" {
+			if got := s.connections()[1]; got != strconv.Itoa(want[len(want)-1]) {
 				t.Errorf("it goes on after %q", got)
 			}
-			if got := versions(f.told()); !slices.Equal(got, []int{7, 8}) {
+			if got := versions(f.told()); !slices.Equal(got, want) {
 				t.Errorf("versions %v", got)
 			}
-			if plan, _ := f.told()[1].Change.Data.(map[string]any); plan["plan_id"] != "größer 🦊" {
-				t.Errorf("plan %v", plan)
+			for _, r := range f.told() {
+				if plan, _ := r.Change.Data.(map[string]any); plan["plan_id"] != nil && plan["plan_id"] != "größer 🦊" {
+					t.Fatalf("plan %v", plan)
+				}
 			}
 		})
 	}
