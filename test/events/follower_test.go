@@ -143,9 +143,14 @@ func (f *follower) inChromium(t *testing.T, url, task string, options map[string
 <script type="module">import { report } from "/test/events/testdata/follower.js"; await report(%s)</script>`,
 		f.settings(t, "", url, task, options))
 	f.mu.Unlock()
+	profile, err := os.MkdirTemp("", "gatehouse-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(profile) }) // one of its processes may still be going
 	flags := []string{
 		"--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--disable-sync", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(), "--remote-debugging-port=0", "--enable-logging=stderr",
+		"--disable-sync", "--disable-dev-shm-usage", "--user-data-dir=" + profile, "--remote-debugging-port=0", "--enable-logging=stderr",
 	}
 	if os.Geteuid() == 0 {
 		flags = append(flags, "--no-sandbox") // without which it does not run as root
