@@ -5,6 +5,7 @@
 package events_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +21,7 @@ import (
 const example = "../../docs/examples/events"
 
 func TestMain(m *testing.M) {
-	if err := compile(); err != nil {
+	if err := cmp.Or(compile(), findBrowser()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -44,14 +45,16 @@ func compile() error {
 	return nil
 }
 
-// chromium is the path of the browser.
-func chromium() (string, error) {
+// browser is the path of Chromium.
+var browser string
+
+func findBrowser() (err error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
+		if browser, err = exec.LookPath(name); err == nil {
+			return nil
 		}
 	}
-	return "", errors.New("no Chromium: install it, on Debian by apt-get install chromium")
+	return errors.New("no Chromium: install it, on Debian by apt-get install chromium")
 }
 
 // eventually waits for what must happen and may hang.

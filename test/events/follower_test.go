@@ -133,10 +133,6 @@ func (f *follower) inNode(t *testing.T, url, task string, options map[string]any
 // inChromium starts the client in a page.
 func (f *follower) inChromium(t *testing.T, url, task string, options map[string]any) {
 	t.Helper()
-	path, err := chromium()
-	if err != nil {
-		t.Fatal(err)
-	}
 	f.mu.Lock()
 	f.page = fmt.Sprintf(`<!doctype html><title>Follows a task</title>
 <script type="importmap">{"imports": {"eventsource-parser": "/docs/examples/events/node_modules/eventsource-parser/dist/index.js"}}</script>
@@ -155,7 +151,7 @@ func (f *follower) inChromium(t *testing.T, url, task string, options map[string
 	if os.Geteuid() == 0 {
 		flags = append(flags, "--no-sandbox") // without which it does not run as root
 	}
-	start(t, exec.Command(path, append(flags, f.URL+"/page")...))
+	start(t, exec.Command(browser, append(flags, f.URL+"/page")...))
 }
 
 // start starts a program, and ends it and all that it has started with the test.
