@@ -54,7 +54,8 @@ export interface paths {
         /**
          * Can the service take requests?
          * @description Asks the database, compares its schema version and looks whether recovery runs (OP-14). 503 `unavailable` with
-         *     `Retry-After` while it is starting or stopping or the database is away. Needs no token (API-11).
+         *     `Retry-After` while it is starting or stopping, the database is away or its schema is that of another version of the
+         *     program. Needs no token (API-11).
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1622,6 +1623,48 @@ export interface paths {
          *     `max_streams` of `GET /v1/limits` says; one more is 429 `rate_limited`.
          */
         get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Comment on plans and follow tasks over a WebSocket
+         * @description Messages are JSON, one object each. A client sends `SocketRequest`, and gets `SocketMessage`: one answer to each
+         *     request, by its id and in order, and the events of the tasks that it subscribed to.
+         *
+         *     The WebSocket is opened without a token. The first message brings it, within 5 seconds:
+         *     `{id, action: "auth", payload: {token}}`. Browsers send `Origin`, which must be the server's own or one that
+         *     `cors-origins` lists; anything else is 403.
+         *
+         *     An action is an operation of REST: it takes the members of the path, the query and the body in its payload, needs the
+         *     same scope, has the same limits, and is answered with the same body or the same problem.
+         *
+         *     | action | operation |
+         *     |---|---|
+         *     | `task.plan.comments.list` | `listPlanComments` |
+         *     | `task.plan.comments.create` | `createPlanComment` |
+         *     | `task.plan.comments.update` | `updatePlanComment` |
+         *     | `task.plan.comments.delete` | `deletePlanComment` |
+         *     | `task.subscribe` `{task_id, last_seq?}` | `streamEvents`, with `last_seq` as `Last-Event-ID` |
+         *     | `task.unsubscribe` `{task_id}` | none: no event of the task comes after the answer |
+         *
+         *     Subscribing to a task again starts anew. A subscription that the server ends, because the task was deleted, say, is
+         *     told by an error with the id of the request that began it. A connection is closed with 1008 when its token is not in
+         *     force (EV-6), 1001 when the server ends (EV-8), 1009 and 1003 for messages that are too large or no text; one whose
+         *     client does not read is cut off (EV-5).
+         */
+        get: operations["openSocket"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3221,6 +3264,42 @@ export interface components {
         ReadyEvent: {
             task_id: components["schemas"]["UUID"];
         };
+        /**
+         * @description What a message of a WebSocket asks for.
+         * @enum {string}
+         */
+        SocketAction: "auth" | "task.plan.comments.list" | "task.plan.comments.create" | "task.plan.comments.update" | "task.plan.comments.delete" | "task.subscribe" | "task.unsubscribe";
+        /** @description What goes over a WebSocket, by who sends it. */
+        SocketMessages: {
+            client?: components["schemas"]["SocketRequest"];
+            server?: components["schemas"]["SocketMessage"];
+        };
+        /** @description A message of a client. One that is not of this form is answered with the error `malformed_request`. */
+        SocketRequest: {
+            /** @description Any text of the client's; it is on the answer. */
+            id: string;
+            action: components["schemas"]["SocketAction"];
+            /** @description What the action takes. */
+            payload: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @description A message of the server. `response` and `error` have the id of a request, and the body or the problem that the operation
+         *     answers. `event` has the name of the event, the task, `seq` and as payload the snapshot that `Event` lists for the name.
+         *     `seq` is the `last_seq` to subscribe with next time; null means that the one the client has stays the one.
+         */
+        SocketMessage: {
+            /** @enum {string} */
+            type: "response" | "error" | "event";
+            /** @description Of the request; "" when the request had none. */
+            id?: string;
+            event?: components["schemas"]["EventName"];
+            task_id?: components["schemas"]["UUID"];
+            /** Format: int64 */
+            seq?: number | null;
+            payload: Record<string, never>;
+        };
     };
     responses: {
         /** @description A failure (API-4). `code` is stable and says which. */
@@ -3457,6 +3536,10 @@ export type QueueEventEntry = components['schemas']['QueueEventEntry'];
 export type MessagesEvent = components['schemas']['MessagesEvent'];
 export type InterruptEvent = components['schemas']['InterruptEvent'];
 export type ReadyEvent = components['schemas']['ReadyEvent'];
+export type SocketAction = components['schemas']['SocketAction'];
+export type SocketMessages = components['schemas']['SocketMessages'];
+export type SocketRequest = components['schemas']['SocketRequest'];
+export type SocketMessage = components['schemas']['SocketMessage'];
 export type ResponseProblem = components['responses']['Problem'];
 export type ParameterTaskId = components['parameters']['TaskID'];
 export type ParameterSessionId = components['parameters']['SessionID'];
@@ -5742,6 +5825,27 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["Event"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    openSocket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The WebSocket is open; messages of these forms go over it. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SocketMessages"];
                 };
             };
             default: components["responses"]["Problem"];
