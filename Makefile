@@ -11,6 +11,7 @@ TOOLS         := $(CURDIR)/.tools/bin
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK   := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 REDOCLY       := scripts/openapi/node_modules/.bin/redocly
+TSC           := docs/examples/events/node_modules/.bin/tsc
 
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 REVISION  := $(shell git rev-parse HEAD 2>/dev/null)
@@ -38,31 +39,35 @@ run: ## Serve on 127.0.0.1:8080 with SQLite in ./gatehouse.db
 demo: ## Start a server on an empty database and walk through the product
 	scripts/demo
 
-test: ## Test with the race detector, on SQLite and PostgreSQL
+test: $(TSC) ## Test with the race detector, on SQLite and PostgreSQL
 	@scripts/ensure-postgres
+	@scripts/ensure-chromium
 	go test $(RACE) -shuffle=on -count=1 -parallel=4 -timeout=20m $(PACKAGES)
 
-lint: $(GOLANGCI_LINT) $(REDOCLY) ## Lint the code, the arrows between packages and openapi.yaml
+lint: $(GOLANGCI_LINT) $(REDOCLY) $(TSC) ## Lint the code, the arrows between packages and openapi.yaml
 	$(GOLANGCI_LINT) run --allow-parallel-runners $(PACKAGES)
 	scripts/check-arrows $(GOLANGCI_LINT)
 	scripts/check-rule-ids
 	scripts/openapi/lint
+	npm --prefix docs/examples/events run --silent check
 
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt, grouped imports)
 	$(GOLANGCI_LINT) fmt
 
-verify: $(GOVULNCHECK) ## Fail if anything generated, tidied or modernized differs, or a vulnerability is known
+verify: $(GOVULNCHECK) $(TSC) ## Fail if anything generated, tidied or modernized differs, or a vulnerability is known
 	scripts/check-generated
 	go mod tidy -diff
 	go fix -diff ./...
 	scripts/check-vulnerabilities $(GOVULNCHECK)
 
-generate: ## Regenerate gen/ from openapi.yaml
+generate: $(TSC) ## Regenerate gen/ and the types of the example from openapi.yaml
 	go generate ./...
+	npm --prefix docs/examples/events run --silent generate
 
-deps: $(GOLANGCI_LINT) $(GOVULNCHECK) $(REDOCLY) ## Fetch modules and build the tools, all pinned
+deps: $(GOLANGCI_LINT) $(GOVULNCHECK) $(REDOCLY) $(TSC) ## Fetch modules and build the tools, all pinned
 	go mod download
 	@scripts/ensure-postgres
+	@scripts/ensure-chromium
 
 bench: ## Run the benchmarks (BENCH=regexp BENCHTIME=1s)
 	@scripts/ensure-postgres
@@ -85,4 +90,8 @@ $(TOOLS)/govulncheck-%:
 
 $(REDOCLY): scripts/openapi/package-lock.json
 	npm --prefix scripts/openapi ci --ignore-scripts --silent
+	@touch $@
+
+$(TSC): docs/examples/events/package-lock.json
+	npm --prefix docs/examples/events ci --ignore-scripts --silent
 	@touch $@
