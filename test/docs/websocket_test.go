@@ -42,7 +42,7 @@ function show(event, payload) {
   socket.close()
 }
 %s`, process.AdminToken, scene.Task, comment, client)
-	cmd := exec.CommandContext(t.Context(), "node", "--experimental-websocket", "--input-type=module", "--eval", script) //nolint:gosec // the documents' own
+	cmd := exec.CommandContext(t.Context(), "node", "--experimental-websocket", "--input-type=module", "--eval", script)
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "1 number\n") {
 		t.Errorf("%v:\n%s", err, out)
