@@ -145,7 +145,7 @@ func TestClientReadsAnyStream(t *testing.T) {
 				eventually(t, "the event before", func() bool { return slices.Contains(versions(f.told()), 2*at) })
 				pieces <- text[at:]
 			}
-			pieces <- ": bye" // an end by CR may be one by CRLF until something comes
+			pieces <- ": bye" + end // an end by CR may be one by CRLF until another line comes
 			close(pieces)
 			eventually(t, "it comes back", func() bool { return len(s.connections()) == 2 })
 			if got := s.connections()[1]; got != strconv.Itoa(want[len(want)-1]) {
