@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: help build run demo test lint fmt verify generate deps bench fuzz up down
+.PHONY: help build run demo test lint fmt verify generate deps bench proof fuzz up down
 
 GOLANGCI_LINT_VERSION := v2.15.0
 GOVULNCHECK_VERSION   := v1.9.0
@@ -72,6 +72,9 @@ deps: $(GOLANGCI_LINT) $(GOVULNCHECK) $(REDOCLY) $(TSC) ## Fetch modules and bui
 bench: ## Run the benchmarks (BENCH=regexp BENCHTIME=1s)
 	@scripts/ensure-postgres
 	go test -run='^$$' -bench='$(BENCH)' -benchtime=$(BENCHTIME) -benchmem $(PACKAGES)
+
+proof: ## Run the suites behind docs/guarantees.md in their long form (KILLS, ROUNDS, SECONDS_EACH, CHECKS, STEPS, SEED)
+	@scripts/proof
 
 fuzz: ## Run every fuzz test for FUZZTIME (20s) each
 	scripts/fuzz $(FUZZTIME)
