@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,9 +39,25 @@ type socketEvent struct {
 // socketServer serves a stack on connections.
 func (s *stack) socketServer(t *testing.T) *httptest.Server {
 	t.Helper()
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(s.untilTheEnd(t))
 	t.Cleanup(server.Close)
 	return server
+}
+
+// untilTheEnd is the stack as a handler whose connections end with the test, which waits
+// for them: no server knows of those that became WebSockets.
+func (s *stack) untilTheEnd(t *testing.T) http.Handler {
+	t.Helper()
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		s.sockets.Close()
+		running.Wait()
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		running.Add(1)
+		defer running.Done()
+		s.ServeHTTP(w, r)
+	})
 }
 
 // dial opens a WebSocket that nobody has authenticated, or returns the status that is
@@ -235,7 +252,7 @@ func (c *socketClient) closes(code websocket.StatusCode) {
 func (s *stack) overPipes(t *testing.T, token string) *websocket.Conn {
 	t.Helper()
 	l := &pipes{conns: make(chan net.Conn)}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: s.untilTheEnd(t), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
 	conn, _, err := websocket.Dial(t.Context(), "http://localhost/v1/ws", &websocket.DialOptions{HTTPClient: &http.Client{ //nolint:bodyclose // of an upgrade

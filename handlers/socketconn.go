@@ -145,8 +145,9 @@ func (s *socket) keep(ctx context.Context) {
 	}
 }
 
+// ping ends with the connection, and not with ctx: the library would cut it off.
 func (s *socket) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.server.times.heartbeat)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.server.times.heartbeat)
 	defer cancel()
 	return s.conn.Ping(ctx)
 }
