@@ -150,10 +150,8 @@ func (p *pool) run(ctx context.Context, st stmt) error {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := st.each(rows.Scan); err != nil {
-			return err
-		}
+	if _, err := st.eachRow(rows); err != nil {
+		return err
 	}
 	return rows.Err()
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -75,12 +76,11 @@ func (t *tx) Window(ctx context.Context, sessionID string, w history.Window) (hi
 	if w.Limit > 0 {
 		size = w.Limit
 	}
-	if v.Messages, err = t.windowMessages(ctx, v.Session, w, from, to, size+1); err != nil {
+	var cut bool
+	if v.Messages, cut, err = t.windowMessages(ctx, v.Session, w, from, to, size); err != nil {
 		return v, err
 	}
-	if len(v.Messages) > size {
-		v.More, v.Messages = true, v.Messages[:size]
-	}
+	v.More = v.More || cut
 	if w.After == nil {
 		v.Older = v.More
 		slices.Reverse(v.Messages)
@@ -132,9 +132,12 @@ const (
 	inWindow = visible + ` AND seq >= $2 AND seq < $3 ORDER BY seq`
 )
 
-// windowMessages reads the messages of a session in [from, to), at most n, from the
-// near side of the window.
-func (t *tx) windowMessages(ctx context.Context, of session.Session, w history.Window, from, to int64, n int) ([]session.Message, error) {
+// windowMessages reads the messages of a session in [from, to) from the near side of
+// the window, as many as n and [domain.MaxPageText] allow, and whether that cut it.
+// What is beyond is not read: it may be more than memory holds (HI-24).
+func (t *tx) windowMessages(
+	ctx context.Context, of session.Session, w history.Window, from, to int64, n int,
+) (messages []session.Message, cut bool, err error) {
 	sql := messageFacts + allTexts
 	if w.Brief {
 		sql = messageFacts + userTexts
@@ -143,14 +146,26 @@ func (t *tx) windowMessages(ctx context.Context, of session.Session, w history.W
 	if w.After == nil {
 		sql += " DESC"
 	}
-	var messages []session.Message
-	err := t.batch(ctx, query(func(scan func(...any) error) error {
+	bytes := 0
+	err = t.batch(ctx, query(func(scan func(...any) error) error {
 		m := session.Message{TaskID: of.TaskID, SessionID: of.ID}
 		err := scan(&m.ID, &m.Seq, &m.Role, &m.Type, &m.ToolCallID, &m.TurnID, &m.Sanitized,
 			scanTime(&m.CreatedAt), scanTime(&m.UpdatedAt),
 			&m.Content, &m.Thinking, (*[]byte)(&m.ToolCalls), (*[]byte)(&m.Metadata))
+		bytes += textBytes(m)
+		if cut = len(messages) == n || len(messages) > 0 && bytes > domain.MaxPageText; cut {
+			return cmp.Or(err, errEnough)
+		}
 		messages = append(messages, m)
 		return err
-	}, sql+" LIMIT $4", of.ID, from, to, n))
-	return messages, err
+	}, sql+" LIMIT $4", of.ID, from, to, n+1))
+	return messages, cut, err
+}
+
+func textBytes(m session.Message) int {
+	n := len(m.Content) + len(m.ToolCalls) + len(m.Metadata)
+	if m.Thinking != nil {
+		n += len(*m.Thinking)
+	}
+	return n
 }

@@ -23,7 +23,8 @@ type stmt struct {
 	args []any
 
 	// each is called for every row, with the Scan of that row. Times are read
-	// with scanTime. Nil for a statement that returns none.
+	// with scanTime. By errEnough it leaves the rows behind this one unread. Nil
+	// for a statement that returns none.
 	each func(scan func(dest ...any) error) error
 
 	// affects is how many rows the statement must change, else the
@@ -40,6 +41,28 @@ func ignored(func(dest ...any) error) error { return nil }
 // errAffected is a write that did not meet the rows it was made for. Under the
 // lock of the task that is a defect, so it is no failure of the domain.
 var errAffected = errors.New("statement changed another number of rows than it must")
+
+// errEnough is how a statement is left whose further rows nobody needs. It is no
+// failure.
+var errEnough = errors.New("no more rows are needed")
+
+// eachRow hands on the rows of a statement, until it has enough.
+func (st stmt) eachRow(rows interface {
+	Next() bool
+	Scan(dest ...any) error
+},
+) (n int64, err error) {
+	for rows.Next() {
+		switch err := st.each(rows.Scan); {
+		case errors.Is(err, errEnough):
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
 
 // exec is a statement that returns no rows.
 func exec(sql string, args ...any) stmt { return stmt{sql: sql, args: args} }

@@ -161,10 +161,8 @@ func (st stmt) receive(answers pgx.BatchResults) error {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := st.each(rows.Scan); err != nil {
-			return err
-		}
+	if _, err := st.eachRow(rows); err != nil {
+		return err
 	}
 	return rows.Err()
 }

@@ -106,12 +106,9 @@ func runSQLite(ctx context.Context, r runnable, st stmt) error {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
-	n := int64(0)
-	for rows.Next() {
-		if err := st.each(rows.Scan); err != nil {
-			return err
-		}
-		n++
+	n, err := st.eachRow(rows)
+	if err != nil {
+		return err
 	}
 	return errors.Join(rows.Err(), st.check(n))
 }

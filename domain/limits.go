@@ -17,6 +17,7 @@ const (
 	MaxBatch           = 500       // messages or frames per batch, tool calls per message
 	MaxFileChanges     = 1000      // file changes per message
 	MaxPageMessages    = 1000      // messages per page of history or rounds
+	MaxPageText        = 32 << 20  // text of the messages of such a page, unless its only one has more (HI-24)
 	MaxRefs            = 100       // refs per prompt, drafts per import
 	MaxCommentBody     = 64 << 10  // comment body (PC-2)
 	MaxCommentSelected = 256 << 10 // selected text of a comment (PC-2)

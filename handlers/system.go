@@ -39,6 +39,7 @@ func limitsInForce(bodies BodyLimits, more map[string]int64) map[string]int64 {
 		"batch_items":                   domain.MaxBatch,
 		"file_changes_per_message":      domain.MaxFileChanges,
 		"messages_per_page":             domain.MaxPageMessages,
+		"page_text_bytes":               domain.MaxPageText,
 		"rounds_per_page":               domain.MaxRounds,
 		"refs_per_prompt":               domain.MaxRefs,
 		"attachments_per_prompt":        domain.MaxAttachments,

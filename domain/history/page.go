@@ -71,7 +71,8 @@ func checkRange(p *domain.Problems, field string, n, most int) {
 //
 // A page of rounds holds at most [domain.MaxPageMessages] messages. What a longer
 // round has beyond that is on the next page in the same direction, as if a round
-// began there: older messages when paging back, newer ones when paging on.
+// began there: older messages when paging back, newer ones when paging on. So is what
+// lies behind [domain.MaxPageText] bytes of text, of a page of messages too (HI-24).
 func (s *Service) Messages(ctx context.Context, sessionID string, q PageQuery) (Page, error) {
 	w, err := q.window()
 	if err != nil {

@@ -34,7 +34,7 @@ type Window struct {
 	Before *int64 // the newest that have a smaller seq; neither: the newest of all
 	After  *int64 // the oldest that have a greater seq
 	Rounds int    // as many rounds, but not more than [domain.MaxPageMessages] messages
-	Limit  int    // as many messages
+	Limit  int    // as many messages; of either, not more than [domain.MaxPageText] holds
 	Brief  bool   // whether only user messages need their content, thinking, calls and metadata
 }
 

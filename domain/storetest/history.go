@@ -37,6 +37,7 @@ func History(t *testing.T, open Open) {
 		"pages of rounds":                                                     pagesRounds,
 		"pages of messages":                                                   pagesMessages,
 		"a long round continues on the next page":                             pagesLongRound,
+		"a page ends where its text would not fit in memory":                  pagesLongTexts,
 		"rounds with their merged changes":                                    listsRounds,
 		"a running round has no list yet":                                     listsRunningRound,
 		"the merged list of a session is paged":                               listsChanges,

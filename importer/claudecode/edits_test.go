@@ -112,3 +112,30 @@ func TestKnownTextsAreBounded(t *testing.T) {
 		t.Errorf("%d texts of %d bytes, want none", len(k.byKey), k.size)
 	}
 }
+
+// Of an id that calls share each call has its own result, and each change is told once,
+// on the message that made it (HI-6).
+func TestReusedCallIDOfEdits(t *testing.T) {
+	s := &script{}
+	write := func(path string) entry { return entry{"file_path": path, "content": "x\n"} }
+	wrote := func(path string) entry { return entry{"type": "create", "filePath": path, "content": "x\n"} }
+	r, _ := readText(t, text(
+		s.prompt("go"),
+		s.calls("m1", "call_0", "Write", write("/w/a")), s.calls("m1", "call_0", "Write", write("/w/a")), s.answers("call_0", "ok", wrote("/w/a")),
+		s.calls("m2", "call_0", "Write", write("/w/b")), s.answers("call_0", "ok", wrote("/w/b")),
+		s.calls("m3", "call_0", "Write", write("/w/c")), s.answers("call_0", "Error", "Error: it broke"),
+		s.calls("m4", "call_0", "Task", task("left")), s.answers("call_0", "done", answered("a1")),
+	))
+	var got []string
+	for _, m := range r.messages {
+		for _, c := range m.FileChanges {
+			got = append(got, m.ToolCalls[0].Arguments[:22]+" "+c.Path)
+		}
+	}
+	if diff := cmp.Diff([]string{`{"content":"x\n","file /w/a`, `{"content":"x\n","file /w/b`}, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if len(r.starts) != 1 {
+		t.Errorf("%d runs, want 1", len(r.starts))
+	}
+}

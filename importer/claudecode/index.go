@@ -12,8 +12,9 @@ import (
 
 // index is what the first pass over a thread keeps: places and small facts.
 type index struct {
-	lines       map[string][]ref // of each assistant message, in file order
-	calls       map[string]*call
+	lines       map[string][]ref    // of each assistant message, in file order
+	calls       map[string]*call    // the newest of each id
+	earlier     map[[2]string]*call // others, by id and message
 	tools       map[string]string
 	delegations []*call // in file order
 	endings     []ending
@@ -21,9 +22,11 @@ type index struct {
 	facts       facts
 }
 
-// call is one call of a tool.
+// call is one call of a tool, on one message.
 type call struct {
 	name     string
+	message  string // key of the message it stands in
+	ran      bool   // whether this or an earlier call of the id delegates
 	answered bool
 	result   ref // of the line that answers it
 	*delegated
@@ -32,8 +35,7 @@ type call struct {
 // delegated is what else is known of a call that delegates. Other calls have none.
 type delegated struct {
 	id          string
-	message     string // key of the message it stands in
-	at          ref    // of its line
+	at          ref // of its line
 	prompt      digest
 	description string
 	agentType   string
@@ -54,7 +56,7 @@ func digestOf(prompt string) digest {
 
 func newIndex() *index {
 	return &index{
-		lines: map[string][]ref{}, calls: map[string]*call{}, tools: map[string]string{},
+		lines: map[string][]ref{}, calls: map[string]*call{}, earlier: map[[2]string]*call{}, tools: map[string]string{},
 		facts: facts{seen: uuids{}, summaries: map[string]string{}},
 	}
 }
@@ -104,12 +106,16 @@ func (x *index) addAssistant(r *record) {
 	}
 	x.lines[key] = append(x.lines[key], r.at)
 	for _, b := range r.content() {
-		if b.Type != blockToolUse || b.ID == "" || x.calls[b.ID] != nil {
+		if b.Type != blockToolUse || b.ID == "" || x.call(b.ID, key) != nil {
 			continue
 		}
-		c := &call{name: x.tool(b.Name)}
+		c, before := &call{name: x.tool(b.Name), message: key, ran: delegates[b.Name]}, x.calls[b.ID]
 		x.calls[b.ID] = c
-		if delegates[b.Name] {
+		if before != nil {
+			x.earlier[[2]string{b.ID, before.message}] = before
+			c.ran = c.ran || before.ran
+		}
+		if delegates[b.Name] && (before == nil || !before.ran) { // the run of an id is that of the first
 			var in struct {
 				Prompt      string `json:"prompt"`
 				Description string `json:"description"`
@@ -118,12 +124,21 @@ func (x *index) addAssistant(r *record) {
 			}
 			_ = json.Unmarshal(b.Input, &in, lenient) // what cannot be read is not known
 			c.delegated = &delegated{
-				id: b.ID, message: key, at: r.at,
+				id: b.ID, at: r.at,
 				prompt: digestOf(in.Prompt), description: title(in.Description), agentType: title(in.AgentType), agentID: in.Resume,
 			}
 			x.delegations = append(x.delegations, c)
 		}
 	}
+}
+
+// call returns the call of an id on a message: ids may be used again (HI-6), and what
+// answers one means the newest before it. It is nil when there is none.
+func (x *index) call(id, message string) *call {
+	if c := x.calls[id]; c == nil || c.message == message {
+		return c
+	}
+	return x.earlier[[2]string{id, message}]
 }
 
 // tool is the name of a tool, kept once for all of its calls.
@@ -147,7 +162,7 @@ func (x *index) addAnswer(r *record, a answer) {
 			x.endings = append(x.endings, e)
 		}
 	}
-	if !delegates[c.name] {
+	if c.delegated == nil {
 		return
 	}
 	c.outcome, c.ended = a.outcome(), r.time()

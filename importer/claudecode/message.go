@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,7 @@ func (t *thread) assemble(first *record, refs []ref) (Message, []*call, error) {
 			case blockThinking:
 				thoughts = append(thoughts, b.Thinking)
 			case blockToolUse:
-				c, err := t.toolCall(&m, b)
+				c, err := t.toolCall(&m, b, first.key())
 				if err != nil {
 					return Message{}, nil, err
 				}
@@ -143,14 +144,19 @@ func (t *thread) assemble(first *record, refs []ref) (Message, []*call, error) {
 	return m, calls, nil
 }
 
-// toolCall adds a call to m, with what it changed if it was successful.
-func (t *thread) toolCall(m *Message, b block) (*call, error) {
+// toolCall adds a call to m, whose key is message, with what it changed if it was
+// successful. Of an id that m has already there is no further call.
+func (t *thread) toolCall(m *Message, b block, message string) (*call, error) {
+	again := slices.ContainsFunc(m.ToolCalls, func(c ToolCall) bool { return c.ID == b.ID })
 	arguments := strings.ToValidUTF8(string(b.Input), "\uFFFD")
 	if arguments == "" {
 		arguments = "{}"
 	}
 	m.ToolCalls = append(m.ToolCalls, ToolCall{b.ID, b.Name, arguments, summarize(b.Input)})
-	c := t.index.calls[b.ID]
+	if again {
+		return nil, nil //nolint:nilnil // it was told
+	}
+	c := t.index.call(b.ID, message)
 	if c == nil || !c.answered || !edits[b.Name] {
 		return c, nil
 	}

@@ -268,3 +268,21 @@ func TestAgentThatCallsItself(t *testing.T) {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
+
+// A call whose id is used again led to one run, on the message that issued it first: the
+// run is told once, and with it all that was called in it (HI-6).
+func TestReusedCallID(t *testing.T) {
+	s := &script{}
+	r, summary := readText(t, text(
+		s.prompt("go"),
+		s.calls("m1", "call_0", "Task", task("left")), s.calls("m1", "call_0", "Task", task("left")), s.answers("call_0", "done", answered("a1")),
+		s.calls("m2", "call_0", "Task", task("left")), s.answers("call_0", "done", answered("a1")),
+		s.calls("m3", "call_0", "Task", task("left")),
+	))
+	if len(r.starts) != 1 || len(r.ends) != 1 || summary.Executions != 1 || summary.Subagents != 1 {
+		t.Fatalf("%d runs began and %d ended, counted are %d of %d subagents; want 1", len(r.starts), len(r.ends), summary.Executions, summary.Subagents)
+	}
+	if first := r.messages[1].ID; r.starts[0].ParentMessageID != first {
+		t.Errorf("run of message %s, want %s", r.starts[0].ParentMessageID, first)
+	}
+}

@@ -1245,7 +1245,7 @@ export interface paths {
          *     sit directly behind the message that issued their call. `rounds` (1 to 50, 5 when neither is given) counts from user
          *     message to user message, `limit` (1 to 200) counts messages instead; `before` and `after` are exclusive and may be
          *     any integer. Contradictory parameters (`rounds` with `limit`, `before` with `after`) are 422. A page holds at most
-         *     1,000 messages; a longer round continues on the next page.
+         *     1,000 messages and 32 MiB of their text, or one message of more; the rest continues on the next page.
          *
          *     Each message carries the file changes it led to: its own by ordinal, then, per tool call in order, those of the
          *     subagent executions bound to it, not merged by path. Attribution is by recorded links and ranges, never by time
